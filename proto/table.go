@@ -1,0 +1,155 @@
+package proto
+
+import (
+	"reflect"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// ReplyKind says what follows the header of a successful reply.
+type ReplyKind uint8
+
+const (
+	ReplyStruct      ReplyKind = iota // Out, or nothing where the row has none
+	ReplyBytes                        // Data
+	ReplyStructBytes                  // Out, then Data
+	ReplySizeOrBytes                  // Out where In.Size is 0, else Data
+	ReplyEntries                      // Entries as struct fuse_dirent
+	ReplyEntriesPlus                  // Entries as struct fuse_direntplus
+	ReplyNone                         // the kernel waits for none and takes none
+	ReplyIgnored                      // the kernel takes one and ignores what it says
+)
+
+// Row is what there is to know about an opcode. Decoding, encoding, schemas,
+// prompts, traces and scores read it.
+type Row struct {
+	Op    Opcode
+	Name  string
+	In    any    // a nil pointer of the in-struct's type, or nil
+	Names int    // NUL-terminated names after In
+	Size  string // the field of In with the payload's length in bytes; "" where there is no payload
+	List  any    // a nil pointer of the element type of the list after In, counted by In.Count
+	Out   any    // a nil pointer of the out-struct's type, or nil
+	Reply ReplyKind
+	// Unsent says why a plain mount never sends the opcode; "" where it does.
+	Unsent string
+
+	in, out, list *layout
+	payload       *field // the field of In that Size names
+}
+
+// The long reasons in the table.
+const (
+	virtiofs  = "virtiofs only"
+	blockdev  = "block-device mounts only (fuseblk)"
+	retrieved = "only after NOTIFY_RETRIEVE, which is never sent"
+)
+
+var table = [...]Row{
+	OpLookup:          {Name: "LOOKUP", Names: 1, Out: (*fuse.EntryOut)(nil)},
+	OpForget:          {Name: "FORGET", In: (*fuse.ForgetIn)(nil), Reply: ReplyNone},
+	OpGetattr:         {Name: "GETATTR", In: (*fuse.GetAttrIn)(nil), Out: (*fuse.AttrOut)(nil)},
+	OpSetattr:         {Name: "SETATTR", In: (*fuse.SetAttrIn)(nil), Out: (*fuse.AttrOut)(nil)},
+	OpReadlink:        {Name: "READLINK", Reply: ReplyBytes},
+	OpSymlink:         {Name: "SYMLINK", Names: 2, Out: (*fuse.EntryOut)(nil)},
+	OpMknod:           {Name: "MKNOD", In: (*fuse.MknodIn)(nil), Names: 1, Out: (*fuse.EntryOut)(nil)},
+	OpMkdir:           {Name: "MKDIR", In: (*fuse.MkdirIn)(nil), Names: 1, Out: (*fuse.EntryOut)(nil)},
+	OpUnlink:          {Name: "UNLINK", Names: 1},
+	OpRmdir:           {Name: "RMDIR", Names: 1},
+	OpRename:          {Name: "RENAME", In: (*fuse.RenameIn)(nil), Names: 2},
+	OpLink:            {Name: "LINK", In: (*fuse.LinkIn)(nil), Names: 1, Out: (*fuse.EntryOut)(nil)},
+	OpOpen:            {Name: "OPEN", In: (*fuse.OpenIn)(nil), Out: (*fuse.OpenOut)(nil)},
+	OpRead:            {Name: "READ", In: (*fuse.ReadIn)(nil), Reply: ReplyBytes},
+	OpWrite:           {Name: "WRITE", In: (*fuse.WriteIn)(nil), Size: "Size", Out: (*fuse.WriteOut)(nil)},
+	OpStatfs:          {Name: "STATFS", Out: (*fuse.StatfsOut)(nil)},
+	OpRelease:         {Name: "RELEASE", In: (*fuse.ReleaseIn)(nil), Reply: ReplyIgnored},
+	OpFsync:           {Name: "FSYNC", In: (*fuse.FsyncIn)(nil)},
+	OpSetxattr:        {Name: "SETXATTR", In: (*fuse.SetXAttrIn)(nil), Names: 1, Size: "Size"},
+	OpGetxattr:        {Name: "GETXATTR", In: (*fuse.GetXAttrIn)(nil), Names: 1, Out: (*fuse.GetXAttrOut)(nil), Reply: ReplySizeOrBytes},
+	OpListxattr:       {Name: "LISTXATTR", In: (*fuse.GetXAttrIn)(nil), Out: (*fuse.GetXAttrOut)(nil), Reply: ReplySizeOrBytes},
+	OpRemovexattr:     {Name: "REMOVEXATTR", Names: 1},
+	OpFlush:           {Name: "FLUSH", In: (*fuse.FlushIn)(nil)},
+	OpInit:            {Name: "INIT", In: (*fuse.InitIn)(nil), Out: (*fuse.InitOut)(nil)},
+	OpOpendir:         {Name: "OPENDIR", In: (*fuse.OpenIn)(nil), Out: (*fuse.OpenOut)(nil)},
+	OpReaddir:         {Name: "READDIR", In: (*fuse.ReadIn)(nil), Reply: ReplyEntries},
+	OpReleasedir:      {Name: "RELEASEDIR", In: (*fuse.ReleaseIn)(nil), Reply: ReplyIgnored},
+	OpFsyncdir:        {Name: "FSYNCDIR", In: (*fuse.FsyncIn)(nil)},
+	OpGetlk:           {Name: "GETLK", In: (*fuse.LkIn)(nil), Out: (*fuse.LkOut)(nil)},
+	OpSetlk:           {Name: "SETLK", In: (*fuse.LkIn)(nil)},
+	OpSetlkw:          {Name: "SETLKW", In: (*fuse.LkIn)(nil)},
+	OpAccess:          {Name: "ACCESS", In: (*fuse.AccessIn)(nil)},
+	OpCreate:          {Name: "CREATE", In: (*fuse.CreateIn)(nil), Names: 1, Out: (*fuse.CreateOut)(nil)},
+	OpInterrupt:       {Name: "INTERRUPT", In: (*fuse.InterruptIn)(nil), Reply: ReplyNone},
+	OpBmap:            {Name: "BMAP", In: (*BmapIn)(nil), Out: (*BmapOut)(nil), Unsent: blockdev},
+	OpDestroy:         {Name: "DESTROY", Reply: ReplyIgnored, Unsent: blockdev},
+	OpIoctl:           {Name: "IOCTL", In: (*fuse.IoctlIn)(nil), Size: "InSize", Out: (*fuse.IoctlOut)(nil), Reply: ReplyStructBytes},
+	OpPoll:            {Name: "POLL", In: (*PollIn)(nil), Out: (*PollOut)(nil)},
+	OpNotifyReply:     {Name: "NOTIFY_REPLY", In: (*fuse.NotifyRetrieveIn)(nil), Size: "Size", Reply: ReplyNone, Unsent: retrieved},
+	OpBatchForget:     {Name: "BATCH_FORGET", In: (*BatchForgetIn)(nil), List: (*ForgetOne)(nil), Reply: ReplyNone},
+	OpFallocate:       {Name: "FALLOCATE", In: (*fuse.FallocateIn)(nil)},
+	OpReaddirplus:     {Name: "READDIRPLUS", In: (*fuse.ReadIn)(nil), Reply: ReplyEntriesPlus},
+	OpRename2:         {Name: "RENAME2", In: (*fuse.RenameIn)(nil), Names: 2},
+	OpLseek:           {Name: "LSEEK", In: (*fuse.LseekIn)(nil), Out: (*fuse.LseekOut)(nil)},
+	OpCopyFileRange:   {Name: "COPY_FILE_RANGE", In: (*fuse.CopyFileRangeIn)(nil), Out: (*fuse.WriteOut)(nil)},
+	OpSetupmapping:    {Name: "SETUPMAPPING", In: (*SetupMappingIn)(nil), Unsent: virtiofs},
+	OpRemovemapping:   {Name: "REMOVEMAPPING", In: (*RemoveMappingIn)(nil), List: (*RemoveMappingOne)(nil), Unsent: virtiofs},
+	OpSyncfs:          {Name: "SYNCFS", In: (*SyncFSIn)(nil), Unsent: "virtiofs and fuseblk only"},
+	OpTmpfile:         {Name: "TMPFILE", In: (*fuse.CreateIn)(nil), Names: 1, Out: (*fuse.CreateOut)(nil)},
+	OpStatx:           {Name: "STATX", In: (*fuse.StatxIn)(nil), Out: (*fuse.StatxOut)(nil)},
+	OpCopyFileRange64: {Name: "COPY_FILE_RANGE_64", In: (*fuse.CopyFileRangeIn)(nil), Out: (*fuse.CopyFileRangeOut)(nil)},
+}
+
+// Unassigned lists the numbers of 1 to 53 that are no opcodes, with the reason.
+var Unassigned = map[Opcode]string{
+	7:  "never assigned",
+	19: "never assigned",
+}
+
+// Row is the opcode's row, or nil where the table has none.
+func (op Opcode) Row() *Row {
+	if int(op) >= len(table) || table[op].Name == "" {
+		return nil
+	}
+	return &table[op]
+}
+
+// Rows lists the table in the order of the opcodes.
+func Rows() []*Row {
+	var rows []*Row
+	for op := range table {
+		if row := Opcode(op).Row(); row != nil {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// NewIn allocates the row's in-struct; nil where the row has none.
+func (r *Row) NewIn() any { return newOf(r.in) }
+
+// NewOut allocates the row's out-struct; nil where the row has none.
+func (r *Row) NewOut() any { return newOf(r.out) }
+
+func newOf(l *layout) any {
+	if l == nil {
+		return nil
+	}
+	return reflect.New(l.typ).Interface()
+}
+
+var byName = map[string]Opcode{}
+
+func init() {
+	for op := range table {
+		row := &table[op]
+		if row.Name == "" {
+			continue
+		}
+		row.Op = Opcode(op)
+		row.in, row.out, row.list = layoutOf(row.In), layoutOf(row.Out), layoutOf(row.List)
+		if row.Size != "" {
+			row.payload = row.in.field(row.Size)
+		}
+		byName[row.Name] = row.Op
+	}
+}
