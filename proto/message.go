@@ -17,7 +17,9 @@ type Request struct {
 	Names []string
 	Data  []byte // the payload of WRITE, SETXATTR, IOCTL, NOTIFY_REPLY
 	List  any    // the elements after In: []ForgetOne or []RemoveMappingOne
-	Ext  []Extension
+	Ext   []Extension
+
+	names [2]string // what Names points to, to save an allocation
 }
 
 // Header is what every request carries: struct fuse_in_header less what the
@@ -33,7 +35,7 @@ type Header struct {
 	Now    Time   // when the daemon read the request; added by the daemon
 	// Groups are the caller's supplementary groups, added by the daemon only
 	// where the filesystem checks permissions itself (no default_permissions).
-	Groups []uint32
+	Groups []uint32 `proto:"optional"`
 }
 
 // Time is a moment since the Unix epoch, as struct timespec.

@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"encoding/binary"
 	"reflect"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -31,11 +32,17 @@ type Row struct {
 	List  any    // a nil pointer of the element type of the list after In, counted by In.Count
 	Out   any    // a nil pointer of the out-struct's type, or nil
 	Reply ReplyKind
+	// InLen is the length in bytes of In on the wire where it is not always the
+	// whole struct. body begins with In, as received or as it would be sent whole.
+	InLen func(w Wire, body []byte) int
+	// Blocking says that the caller may wait for ever, so no deadline applies.
+	Blocking bool
 	// Unsent says why a plain mount never sends the opcode; "" where it does.
 	Unsent string
 
 	in, out, list *layout
-	payload       *field // the field of In that Size names
+	size          *field // the field of In that Size names
+	asked         *field // In.Size where it bounds the reply's Data or Entries
 }
 
 // The long reasons in the table.
@@ -56,7 +63,7 @@ var table = [...]Row{
 	OpMkdir:           {Name: "MKDIR", In: (*fuse.MkdirIn)(nil), Names: 1, Out: (*fuse.EntryOut)(nil)},
 	OpUnlink:          {Name: "UNLINK", Names: 1},
 	OpRmdir:           {Name: "RMDIR", Names: 1},
-	OpRename:          {Name: "RENAME", In: (*fuse.RenameIn)(nil), Names: 2},
+	OpRename:          {Name: "RENAME", In: (*fuse.RenameIn)(nil), InLen: renameLen, Names: 2},
 	OpLink:            {Name: "LINK", In: (*fuse.LinkIn)(nil), Names: 1, Out: (*fuse.EntryOut)(nil)},
 	OpOpen:            {Name: "OPEN", In: (*fuse.OpenIn)(nil), Out: (*fuse.OpenOut)(nil)},
 	OpRead:            {Name: "READ", In: (*fuse.ReadIn)(nil), Reply: ReplyBytes},
@@ -64,19 +71,19 @@ var table = [...]Row{
 	OpStatfs:          {Name: "STATFS", Out: (*fuse.StatfsOut)(nil)},
 	OpRelease:         {Name: "RELEASE", In: (*fuse.ReleaseIn)(nil), Reply: ReplyIgnored},
 	OpFsync:           {Name: "FSYNC", In: (*fuse.FsyncIn)(nil)},
-	OpSetxattr:        {Name: "SETXATTR", In: (*fuse.SetXAttrIn)(nil), Names: 1, Size: "Size"},
+	OpSetxattr:        {Name: "SETXATTR", In: (*fuse.SetXAttrIn)(nil), InLen: setxattrLen, Names: 1, Size: "Size"},
 	OpGetxattr:        {Name: "GETXATTR", In: (*fuse.GetXAttrIn)(nil), Names: 1, Out: (*fuse.GetXAttrOut)(nil), Reply: ReplySizeOrBytes},
 	OpListxattr:       {Name: "LISTXATTR", In: (*fuse.GetXAttrIn)(nil), Out: (*fuse.GetXAttrOut)(nil), Reply: ReplySizeOrBytes},
 	OpRemovexattr:     {Name: "REMOVEXATTR", Names: 1},
 	OpFlush:           {Name: "FLUSH", In: (*fuse.FlushIn)(nil)},
-	OpInit:            {Name: "INIT", In: (*fuse.InitIn)(nil), Out: (*fuse.InitOut)(nil)},
+	OpInit:            {Name: "INIT", In: (*fuse.InitIn)(nil), InLen: initLen, Out: (*fuse.InitOut)(nil)},
 	OpOpendir:         {Name: "OPENDIR", In: (*fuse.OpenIn)(nil), Out: (*fuse.OpenOut)(nil)},
 	OpReaddir:         {Name: "READDIR", In: (*fuse.ReadIn)(nil), Reply: ReplyEntries},
 	OpReleasedir:      {Name: "RELEASEDIR", In: (*fuse.ReleaseIn)(nil), Reply: ReplyIgnored},
 	OpFsyncdir:        {Name: "FSYNCDIR", In: (*fuse.FsyncIn)(nil)},
 	OpGetlk:           {Name: "GETLK", In: (*fuse.LkIn)(nil), Out: (*fuse.LkOut)(nil)},
 	OpSetlk:           {Name: "SETLK", In: (*fuse.LkIn)(nil)},
-	OpSetlkw:          {Name: "SETLKW", In: (*fuse.LkIn)(nil)},
+	OpSetlkw:          {Name: "SETLKW", In: (*fuse.LkIn)(nil), Blocking: true},
 	OpAccess:          {Name: "ACCESS", In: (*fuse.AccessIn)(nil)},
 	OpCreate:          {Name: "CREATE", In: (*fuse.CreateIn)(nil), Names: 1, Out: (*fuse.CreateOut)(nil)},
 	OpInterrupt:       {Name: "INTERRUPT", In: (*fuse.InterruptIn)(nil), Reply: ReplyNone},
@@ -146,10 +153,27 @@ func init() {
 			continue
 		}
 		row.Op = Opcode(op)
-		row.in, row.out, row.list = layoutOf(row.In), layoutOf(row.Out), layoutOf(row.List)
+		row.in, row.out, row.list = row.inLayout(), layoutOf(row.Out), layoutOf(row.List)
 		if row.Size != "" {
-			row.payload = row.in.field(row.Size)
+			row.size = row.in.field(row.Size)
+		}
+		if row.in != nil && row.Reply.bounded() {
+			row.asked = row.in.field("Size")
 		}
 		byName[row.Name] = row.Op
 	}
+}
+
+// inLayout leaves out of the JSON form the fields that are never on the wire.
+func (r *Row) inLayout() *layout {
+	l := layoutOf(r.In)
+	if l == nil || r.InLen == nil {
+		return l
+	}
+	whole := Wire{Minor: Minor, SetxattrExt: true}
+	return l.prefix(r.InLen(whole, binary.NativeEndian.AppendUint64(nil, uint64(Minor)<<32)))
+}
+
+func (k ReplyKind) bounded() bool {
+	return k == ReplyBytes || k == ReplySizeOrBytes || k == ReplyEntries || k == ReplyEntriesPlus
 }

@@ -1,0 +1,235 @@
+package proto
+
+// JSON to messages. A reply is untrusted input, so decoding is strict: what is
+// unknown, missing, duplicate, null, mis-cased or out of range is an error
+// that names the path to it.
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"syscall"
+	"unsafe"
+)
+
+// FieldError is what is wrong with one value of a JSON message.
+type FieldError struct {
+	Path string // "Out.Attr.Mode"; "" is the message itself
+	Msg  string
+}
+
+func (e *FieldError) Error() string {
+	if e.Path == "" {
+		return e.Msg
+	}
+	return e.Path + ": " + e.Msg
+}
+
+func wrong(format string, args ...any) error {
+	return &FieldError{Msg: fmt.Sprintf(format, args...)}
+}
+
+// at puts name in front of the error's path.
+func at(name string, err error) error {
+	e, ok := err.(*FieldError)
+	switch {
+	case !ok:
+		return fmt.Errorf("%s: %w", name, err)
+	case e.Path == "":
+		e.Path = name
+	case e.Path[0] == '[':
+		e.Path = name + e.Path
+	default:
+		e.Path = name + "." + e.Path
+	}
+	return e
+}
+
+// The members of a request and of a reply.
+const (
+	memberOp = iota
+	memberHeader
+	memberIn
+	memberNames
+	memberData
+	memberList
+	memberExt
+)
+
+const (
+	memberErrno = iota
+	memberOut
+	memberBytes
+	memberEntries
+	memberNotify
+)
+
+var (
+	requestKeys = newKeys("Op", "Header", "In", "Names", "Data", "List", "Ext")
+	replyKeys   = newKeys("Errno", "Out", "Data", "Entries", "Notify")
+)
+
+// ParseRequestJSON reads what AppendRequestJSON writes.
+func ParseRequestJSON(b []byte) (*Request, error) {
+	row, err := requestRow(b)
+	if err != nil {
+		return nil, fmt.Errorf("parse request: %w", err)
+	}
+	r, d := &Request{Op: row.Op}, decoder{b: b}
+	need := row.requestMembers()
+	err = d.object(requestKeys, need, need|1<<memberExt, func(i int) error { return d.requestMember(r, row, i) })
+	if err == nil {
+		err = d.end()
+	}
+	if err == nil {
+		err = r.check(row)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("parse %s request: %w", row.Name, err)
+	}
+	return r, nil
+}
+
+// requestRow looks ahead for Op, which says what everything else has to be.
+func requestRow(b []byte) (*Row, error) {
+	name, ok := leadingOp(b)
+	if !ok { // another tool has re-ordered the members
+		var top struct{ Op string }
+		if err := json.Unmarshal(b, &top); err != nil {
+			return nil, err
+		}
+		name = top.Op
+	}
+	op, ok := byName[name]
+	if !ok {
+		return nil, at("Op", wrong("%q is no opcode", name))
+	}
+	return op.Row(), nil
+}
+
+func leadingOp(b []byte) (string, bool) {
+	const lead = `{"Op":"`
+	if len(b) < len(lead) || string(b[:len(lead)]) != lead {
+		return "", false
+	}
+	name := b[len(lead):]
+	n := slices.Index(name[:min(len(name), 32)], '"')
+	if n < 0 {
+		return "", false
+	}
+	return string(name[:n]), true
+}
+
+func (row *Row) requestMembers() uint64 {
+	need := uint64(1<<memberOp | 1<<memberHeader)
+	for member, has := range [...]bool{memberIn: row.in != nil, memberNames: row.Names > 0, memberData: row.size != nil, memberList: row.list != nil} {
+		if has {
+			need |= 1 << member
+		}
+	}
+	return need
+}
+
+func (d *decoder) requestMember(r *Request, row *Row, member int) (err error) {
+	switch member {
+	case memberOp:
+		_, err = d.name()
+	case memberHeader:
+		err = d.structure(headerLayout, unsafe.Pointer(&r.Header))
+	case memberIn:
+		in, p := row.in.alloc()
+		r.In, err = in, d.structure(row.in, p)
+	case memberNames:
+		r.Names, err = d.names(r.names[:0])
+	case memberData:
+		r.Data, err = d.blob()
+	case memberList:
+		list := reflect.New(reflect.SliceOf(row.list.typ)).Elem()
+		err = d.structures(row.list, list)
+		r.List = list.Interface()
+	case memberExt:
+		err = d.structures(extLayout, reflect.ValueOf(&r.Ext).Elem())
+	}
+	return err
+}
+
+// ParseReplyJSON reads the JSON reply to req. Where Errno is not 0, nothing
+// else of it is read.
+func ParseReplyJSON(req *Request, b []byte) (*Reply, error) {
+	row := req.Op.Row()
+	if row == nil {
+		return nil, fmt.Errorf("parse %v reply: no such opcode", req.Op)
+	}
+	r, err := row.parseReply(req, b)
+	if err != nil {
+		return nil, fmt.Errorf("parse %s reply: %w", row.Name, err)
+	}
+	return r, nil
+}
+
+func (row *Row) parseReply(req *Request, b []byte) (*Reply, error) {
+	r, d := &Reply{}, decoder{b: b}
+	failed, err := d.failed(r)
+	if failed || err != nil {
+		return r, err
+	}
+	need := row.replyMembers(req)
+	err = d.object(replyKeys, need, need|1<<memberNotify, func(i int) error { return d.replyMember(r, row, i) })
+	if err != nil {
+		return nil, err
+	}
+	return r, d.end()
+}
+
+func (row *Row) replyMembers(req *Request) uint64 {
+	want, need := row.shape(req), uint64(1<<memberErrno)
+	for member, has := range [...]bool{memberOut: want.out, memberBytes: want.data, memberEntries: want.entries} {
+		if has {
+			need |= 1 << member
+		}
+	}
+	return need
+}
+
+func (d *decoder) replyMember(r *Reply, row *Row, member int) (err error) {
+	switch member {
+	case memberErrno:
+		_, err = d.uint(maxErrno-1, "an errno")
+	case memberOut:
+		out, p := row.out.alloc()
+		r.Out, err = out, d.structure(row.out, p)
+	case memberBytes:
+		r.Data, err = d.blob()
+	case memberEntries:
+		r.Entries = []Dirent{}
+		err = d.structures(row.entries(), reflect.ValueOf(&r.Entries).Elem())
+	case memberNotify:
+		r.Notify, err = d.notifications()
+	}
+	return err
+}
+
+// failed looks ahead for an Errno that is not 0: then the rest of the reply
+// only has to be JSON.
+func (d *decoder) failed(r *Reply) (bool, error) {
+	const ok, okOnly = `{"Errno":0,`, `{"Errno":0}`
+	if head := d.b[:min(len(d.b), len(ok))]; string(head) == ok || string(head) == okOnly {
+		return false, nil
+	}
+	var top map[string]json.RawMessage
+	if err := json.Unmarshal(d.b, &top); err != nil {
+		return false, wrong("have %s, want a JSON object: %v", excerpt(d.b), err)
+	}
+	raw, ok2 := top["Errno"]
+	if !ok2 {
+		return false, nil // object says what is missing
+	}
+	errno := decoder{b: raw}
+	n, err := errno.uint(maxErrno-1, "an errno")
+	if err != nil {
+		return false, at("Errno", err)
+	}
+	r.Errno = syscall.Errno(n)
+	return n != 0, nil
+}
