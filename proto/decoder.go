@@ -249,14 +249,14 @@ func (d *decoder) number(typ string) (digits []byte, bare bool, err error) {
 		}
 		digits = d.b[start:d.i]
 	}
-	if err == nil && !isInteger(digits) {
-		rest := d.b[d.i:]
-		if len(digits) > 0 {
-			rest = digits
-		}
-		err = wrong("have %s, want an integer (%s)", excerpt(rest), typ)
+	if err != nil || isInteger(digits) {
+		return digits, bare, err
 	}
-	return digits, bare, err
+	have := excerpt(d.b[d.i:])
+	if len(digits) > 0 {
+		have = excerptOf(digits)
+	}
+	return nil, bare, wrong("have %s, want an integer (%s)", have, typ)
 }
 
 func isNumber(c byte) bool {
@@ -351,7 +351,7 @@ func (d *decoder) text(want string) ([]byte, error) {
 
 // escaped reads on, from the first byte that is not plain.
 func (d *decoder) escaped(start int) ([]byte, error) {
-	var out []byte
+	out := make([]byte, 0, rawLen(d.b[start:]))
 	for run := start; ; {
 		if d.i == len(d.b) {
 			return nil, wrong("the string does not end")
@@ -373,6 +373,21 @@ func (d *decoder) escaped(start int) ([]byte, error) {
 		}
 		run = d.i
 		d.i += plain(d.b[d.i:])
+	}
+}
+
+// rawLen is the length of the string that b begins in the middle of, escapes
+// counted as they stand.
+func rawLen(b []byte) int {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		i += n
+		if slashes := len(b[:i]) - len(bytes.TrimRight(b[:i], `\`)); slashes%2 == 0 {
+			return i
+		}
 	}
 }
 
@@ -452,18 +467,20 @@ func (d *decoder) textOrBase64() (out []byte, err error) {
 	return nil, wrong(`have %s, want a string or {"base64":"…"}`, excerpt(d.b[d.i:]))
 }
 
+var strictBase64 = base64.StdEncoding.Strict()
+
 func (d *decoder) base64() ([]byte, error) {
 	s, err := d.text("a base64 string")
 	if err != nil {
 		return nil, err
 	}
 	out := make([]byte, base64.StdEncoding.DecodedLen(len(s)))
-	n, err := base64.StdEncoding.Strict().Decode(out, s)
+	n, err := strictBase64.Decode(out, s)
 	if err != nil {
 		return nil, wrong("%v (standard alphabet, padded)", err)
 	}
-	if bytes.ContainsAny(s, "\r\n") {
-		return nil, wrong("base64 with a line break")
+	if padding := len(s) - len(bytes.TrimRight(s, "=")); n != len(out)-padding {
+		return nil, wrong("base64 with a line break") // which the decoder skips
 	}
 	return out[:n], nil
 }

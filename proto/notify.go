@@ -100,12 +100,10 @@ func AppendNotification(dst []byte, n *Notification) ([]byte, error) {
 	}
 	start := len(dst)
 	dst = append(dst, make([]byte, outHeaderLen)...)
-	dst = append(dst, row.layout.wire(p)...)
-	body := dst[start+outHeaderLen:]
-	dst = row.appendTail(dst, n)
+	dst = row.appendTail(append(dst, row.layout.wire(p)...), n)
 	if row.size != nil {
-		tail := len(n.Name) + len(n.Data)
-		binary.NativeEndian.PutUint32(body[row.size.offset-row.layout.start:], uint32(tail))
+		at := start + outHeaderLen + int(row.size.offset)
+		binary.NativeEndian.PutUint32(dst[at:], uint32(len(n.Name)+len(n.Data)))
 	}
 	h := fuse.OutHeader{Length: uint32(len(dst) - start), Status: int32(n.Code)}
 	copy(dst[start:], unsafe.Slice((*byte)(unsafe.Pointer(&h)), outHeaderLen))
