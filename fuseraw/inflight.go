@@ -1,0 +1,139 @@
+package fuseraw
+
+// The requests that are being worked on, and who answers them.
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/llmfs-raw/llmfs-raw/proto"
+)
+
+// Why a request's context ended: its [context.Cause].
+var (
+	ErrInterrupted = errors.New("the caller was interrupted")
+	ErrDeadline    = errors.New("the request's deadline passed")
+	ErrUnmounted   = errors.New("the filesystem was unmounted")
+)
+
+// Grace is how long a handler has from the end of its context to its return
+// before it is answered for. It lets a handler that has just changed something
+// still say so.
+const Grace = 50 * time.Millisecond
+
+// call is one request with its handler.
+type call struct {
+	req      *proto.Request
+	start    time.Time
+	deadline time.Time // zero where there is none
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	answered atomic.Bool // whoever sets it answers
+	timer    *time.Timer // the deadline; nil where there is none
+}
+
+// claim gives the right to answer to its first caller.
+func (cl *call) claim() bool { return cl.answered.CompareAndSwap(false, true) }
+
+// callContext adds the deadline, which the loop keeps, to a context.
+type callContext struct {
+	context.Context
+	deadline time.Time
+}
+
+func (c callContext) Deadline() (time.Time, bool) { return c.deadline, !c.deadline.IsZero() }
+
+func newCall(req *proto.Request, start time.Time, limit time.Duration) *call {
+	cl := &call{req: req, start: start}
+	if limit > 0 {
+		cl.deadline = time.Now().Add(limit)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cl.ctx, cl.cancel = callContext{ctx, cl.deadline}, cancel
+	return cl
+}
+
+// inflight maps uniques to calls. Its lock is a leaf: nothing else is locked,
+// called or waited for while it is held.
+type inflight struct {
+	mu    sync.Mutex
+	calls map[uint64]*call
+	early earlyInterrupts
+}
+
+// add registers cl and tells whether its INTERRUPT has come already.
+func (f *inflight) add(cl *call) (interrupted bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.calls == nil {
+		f.calls = map[uint64]*call{}
+	}
+	f.calls[cl.req.Header.Unique] = cl
+	return f.early.take(cl.req.Header.Unique)
+}
+
+func (f *inflight) remove(cl *call) {
+	f.mu.Lock()
+	delete(f.calls, cl.req.Header.Unique)
+	f.mu.Unlock()
+}
+
+// target finds the call that an INTERRUPT names. An unknown one is remembered:
+// another reader may be about to register it.
+func (f *inflight) target(unique uint64) *call {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	cl := f.calls[unique]
+	if cl == nil {
+		f.early.put(unique)
+	}
+	return cl
+}
+
+func (f *inflight) all() []*call {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	calls := make([]*call, 0, len(f.calls))
+	for _, cl := range f.calls {
+		calls = append(calls, cl)
+	}
+	return calls
+}
+
+func (f *inflight) len() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.calls)
+}
+
+// earlyInterrupts are the targets of INTERRUPTs that no call was found for: one
+// reader may overtake another by microseconds. Most of them were in fact
+// answered already, and since the kernel never reuses a unique they just stay
+// until they are the oldest of 256.
+type earlyInterrupts struct {
+	set  map[uint64]bool
+	ring [256]uint64
+	next int
+}
+
+func (e *earlyInterrupts) put(unique uint64) {
+	if e.set == nil {
+		e.set = map[uint64]bool{}
+	}
+	slot := &e.ring[e.next%len(e.ring)]
+	e.next++
+	delete(e.set, *slot)
+	*slot = unique
+	e.set[unique] = true
+}
+
+func (e *earlyInterrupts) take(unique uint64) bool {
+	if !e.set[unique] {
+		return false
+	}
+	delete(e.set, unique)
+	return true
+}

@@ -1,0 +1,150 @@
+package fuseraw
+
+// The readers: each reads a request and handles it itself, while another takes
+// over reading. Requests in flight are thus unlimited, and a lone caller's
+// request costs no switch between goroutines.
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"github.com/llmfs-raw/llmfs-raw/proto"
+)
+
+// read is one reader; it has been counted as idle. It ends with the device, or
+// when enough others wait.
+func (c *Conn) read() {
+	buf := c.buffers.Get().(*[]byte)
+	defer func() { c.buffers.Put(buf) }()
+	for {
+		n, err := c.dev.read(*buf)
+		if err != nil {
+			c.idle.Add(-1)
+			c.finish(endError(err))
+			return
+		}
+		c.handOver()
+		if !c.serve((*buf)[:n]) {
+			buf = c.buffers.Get().(*[]byte) // the old one may still be looked at
+		}
+		if c.idle.Add(1) > int64(c.opts.Readers) {
+			c.idle.Add(-1)
+			return
+		}
+	}
+}
+
+// handOver sees to it that somebody waits for the next request.
+func (c *Conn) handOver() {
+	if c.idle.Add(-1) == 0 {
+		c.idle.Add(1)
+		c.readers.Go(c.read)
+	}
+}
+
+// serve answers the request in b, and tells whether b may be used again.
+func (c *Conn) serve(b []byte) (reusable bool) {
+	start := c.opts.Now()
+	c.count.requests.Add(1)
+	req, err := c.wire.DecodeRequest(b)
+	if err != nil {
+		c.undecodable(req, len(b), err)
+		return true
+	}
+	c.complete(req, start)
+	if in, ok := req.In.(*fuse.InterruptIn); ok {
+		c.opts.Record(req, &proto.Reply{}, 0)
+		c.interrupted(in)
+		return true
+	}
+	cl := c.begin(req, start)
+	defer c.done(cl)
+	kind := req.Op.Row().Reply
+	if kind == proto.ReplyNone || kind == proto.ReplyIgnored {
+		cl.claim()
+		c.answer(cl, &proto.Reply{})
+		c.ask(cl)
+		return true
+	}
+	r := c.storedRead(req)
+	if r == nil {
+		r = c.ask(cl)
+	}
+	if !cl.claim() {
+		c.count.late.Add(1)
+		return false
+	}
+	if ended(cl.ctx, r.Errno) {
+		r = &proto.Reply{Errno: c.verdict(cl)}
+	}
+	c.answer(cl, r)
+	return true
+}
+
+// begin registers a request.
+func (c *Conn) begin(req *proto.Request, start time.Time) *call {
+	limit := c.opts.Deadline
+	if req.Op.Row().Blocking {
+		limit = 0
+	}
+	cl := newCall(req, start, limit)
+	if limit > 0 {
+		cl.timer = time.AfterFunc(limit, func() { c.stop(cl, ErrDeadline) })
+	}
+	c.unanswered.Add(1)
+	if c.inflight.add(cl) {
+		c.interrupt(cl)
+	}
+	if c.ending.Load() {
+		cl.cancel(ErrUnmounted)
+	}
+	return cl
+}
+
+// done ends what begin began, after the handler.
+func (c *Conn) done(cl *call) {
+	if cl.timer != nil {
+		cl.timer.Stop()
+	}
+	c.inflight.remove(cl)
+	cl.cancel(context.Canceled)
+}
+
+// undecodable answers a request of which at most the header could be read.
+func (c *Conn) undecodable(req *proto.Request, size int, err error) {
+	c.count.undecodable.Add(1)
+	c.opts.Log.Error("undecodable request", "bytes", size, "err", err)
+	if req == nil {
+		return
+	}
+	errno := syscall.EIO
+	if errors.Is(err, syscall.ENOSYS) {
+		errno = syscall.ENOSYS
+	}
+	c.write(req, &proto.Reply{Errno: errno})
+}
+
+// ask calls the handler, which may panic. At the end it is not called any more.
+func (c *Conn) ask(cl *call) (r *proto.Reply) {
+	if c.ending.Load() {
+		return &proto.Reply{Errno: syscall.ECONNABORTED}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			c.count.panics.Add(1)
+			c.opts.Log.Error("handler panicked", "op", cl.req.Op, "unique", cl.req.Header.Unique, "panic", p, "stack", string(debug.Stack()))
+			r = &proto.Reply{Errno: syscall.EIO}
+		}
+	}()
+	r = c.handler.Handle(cl.ctx, cl.req)
+	if r == nil {
+		c.count.empty.Add(1)
+		c.opts.Log.Error("handler returned no reply", "op", cl.req.Op, "unique", cl.req.Header.Unique)
+		r = &proto.Reply{Errno: syscall.EIO}
+	}
+	return r
+}
