@@ -43,14 +43,13 @@ func (l *lines) read() ([]byte, error) {
 	if err != bufio.ErrBufferFull {
 		return line, err
 	}
-	l.long = l.long[:0]
+	l.long = append(l.long[:0], line...)
 	for err == bufio.ErrBufferFull {
+		line, err = l.from.ReadSlice('\n')
 		if len(l.long)+len(line) > MaxLine {
 			return nil, fmt.Errorf("line: have more than %d bytes", MaxLine)
 		}
 		l.long = append(l.long, line...)
-		line, err = l.from.ReadSlice('\n')
 	}
-	l.long = append(l.long, line...)
 	return l.long, err
 }

@@ -23,6 +23,7 @@ type Reader struct {
 	in    *lines
 
 	header    Header
+	rawHeader []byte // its line, "\n" included
 	wire      proto.Wire
 	wired     bool
 	first     []byte // the first pair's line, where it was read as the header
@@ -93,8 +94,8 @@ func (r *Reader) readHeader() error {
 	if err != nil {
 		return err
 	}
-	if first {
-		r.first = bytes.Clone(line)
+	if r.rawHeader = append(bytes.Clone(line), '\n'); first {
+		r.first = r.rawHeader[:len(line)]
 	}
 	if r.header = h; h.Wire != nil {
 		r.wire, r.wired = proto.Wire(*h.Wire), true

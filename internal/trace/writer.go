@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 )
 
-// Writer records pairs. It is safe for parallel use. The first error ends the
-// recording: what is written is always the beginning of what happened, without
-// a gap. Later calls return the same error.
+// Writer records pairs. It is safe for parallel use. An error of the file ends
+// the recording, so that nothing follows a torn line; later calls return the
+// same error. A pair that has no form in JSON is missing from the trace, and
+// the recording goes on. Err and Close report the first error of either kind.
 type Writer struct {
 	name string
 	bufs sync.Pool // of *[]byte
@@ -19,10 +21,9 @@ type Writer struct {
 	mu    sync.Mutex
 	to    io.WriteCloser
 	pairs int
+	ended bool
 	err   error
 }
-
-var errClosed = errors.New("closed")
 
 // Create makes a trace file that begins with h; see [CreateFile].
 func Create(path string, h Header, o Options) (*Writer, error) {
@@ -64,22 +65,25 @@ func (w *Writer) Write(p *Pair) error {
 	return w.write(line, err)
 }
 
-// write writes a line, or remembers why there is none.
 func (w *Writer) write(line []byte, err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err != nil {
+	if w.ended {
 		return w.err
 	}
 	if err == nil {
 		_, err = w.to.Write(line)
+		w.ended = err != nil
 	}
-	if err != nil {
-		w.err = fmt.Errorf("trace %s: pair %d: %w", w.name, w.pairs+1, err)
-		return w.err
+	if err == nil {
+		w.pairs++
+		return nil
 	}
-	w.pairs++
-	return nil
+	err = fmt.Errorf("trace %s: pair %d: %w", w.name, w.pairs+1, err)
+	if w.err == nil || w.ended {
+		w.err = err
+	}
+	return err
 }
 
 // Pairs is how many pairs have been recorded.
@@ -89,22 +93,22 @@ func (w *Writer) Pairs() int {
 	return w.pairs
 }
 
-// Err is what ended the recording, or nil while it goes on.
+// Err is the first error, or the one that ended the recording.
 func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
 }
 
-// Close ends the trace. It reports the error that ended the recording, if one
-// did. A second Close does nothing.
+// Close ends the trace and reports what Err reports. A second Close does
+// nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if errors.Is(w.err, errClosed) {
+	if w.to == nil {
 		return nil
 	}
 	err := errors.Join(w.err, w.to.Close())
-	w.err = fmt.Errorf("trace %s: %w", w.name, errClosed)
+	w.to, w.ended, w.err = nil, true, fmt.Errorf("trace %s: %w", w.name, os.ErrClosed)
 	return err
 }
