@@ -53,5 +53,6 @@
 // request loses nothing that any program has seen, however the daemon ends. A
 // crash of the whole machine can cost the last seconds: there is no fsync(2).
 // What a killed daemon leaves is at worst a torn last line, which [Reader]
-// leaves out and reports by [Reader.Truncated].
+// leaves out and reports by [Reader.Truncated]. A zstd frame without an end is
+// reported, too, though all its lines may be whole.
 package trace

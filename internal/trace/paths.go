@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
 
 	"github.com/llmfs-raw/llmfs-raw/proto"
 )
@@ -179,14 +180,13 @@ func (t *tree) remove(l link) {
 }
 
 func (t *tree) move(from, to link, flags uint32) {
-	const exchange = 2 // RENAME_EXCHANGE
 	moved, other := t.names[from], t.names[to]
 	t.remove(from)
 	t.remove(to)
 	if moved != 0 {
 		t.bind(to, moved)
 	}
-	if other != 0 && flags&exchange != 0 {
+	if other != 0 && flags&unix.RENAME_EXCHANGE != 0 {
 		t.bind(from, other)
 	}
 }

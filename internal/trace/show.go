@@ -107,7 +107,10 @@ func caller(h proto.Header) string {
 
 // end is what the answer took.
 func (f *Formatter) end(p *Pair) []string {
-	words := []string{f.dim.Sprint(" " + took(p.Took))}
+	var words []string
+	if p.Took != 0 {
+		words = append(words, f.dim.Sprint(" "+took(p.Took)))
+	}
 	if p.Usage != (Usage{}) {
 		words = append(words, f.dim.Sprintf("%d+%d tokens", p.Usage.InputTokens, p.Usage.OutputTokens))
 	}
@@ -199,7 +202,10 @@ func (f *Formatter) entries(list []proto.Dirent) string {
 		}
 		names = append(names, name)
 	}
-	return strings.Join(append([]string{fmt.Sprintf("%d entries:", len(list))}, names...), " ")
+	if len(names) == 0 {
+		return "0 entries"
+	}
+	return fmt.Sprintf("%d entries: %s", len(list), strings.Join(names, " "))
 }
 
 func (f *Formatter) notification(n proto.Notification) string {

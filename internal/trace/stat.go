@@ -99,8 +99,8 @@ func Stat(w io.Writer, r *Reader) error {
 // Write writes a table with a row for each opcode, the most frequent first.
 // in and out are bytes of JSON; p50 and p95 are off by 3 % at most.
 func (s *Stats) Write(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "op\tcount\tin\tout\tp50\tp95\t  errnos")
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "op\tcount\tin\tout\tp50\tp95\terrnos")
 	var sum opStats
 	for _, op := range s.byCount() {
 		o := s.ops[op]
@@ -108,7 +108,7 @@ func (s *Stats) Write(w io.Writer) error {
 		fmt.Fprintf(t, "%v\t%d\t%s\t%s\t%s\t%s\t%s\n", op, o.count, size(o.req), size(o.rep),
 			took(o.took.quantile(0.5)), took(o.took.quantile(0.95)), errnos(o.errnos))
 	}
-	fmt.Fprintf(t, "total\t%d\t%s\t%s\t\t\t\n", sum.count, size(sum.req), size(sum.rep))
+	fmt.Fprintf(t, "total\t%d\t%s\t%s\n", sum.count, size(sum.req), size(sum.rep))
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func errnos(counts map[syscall.Errno]int) string {
 	for _, e := range slices.Sorted(maps.Keys(counts)) {
 		list = append(list, fmt.Sprintf("%s×%d", proto.ErrnoName(e), counts[e]))
 	}
-	return "  " + strings.Join(list, " ")
+	return strings.Join(list, " ")
 }
 
 func size(n int64) string { return strings.ReplaceAll(humanize.IBytes(uint64(n)), " ", "") }

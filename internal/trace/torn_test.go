@@ -93,3 +93,19 @@ func TestTornMiddle(t *testing.T) {
 	require.Zero(t, n)
 	require.False(t, r.Truncated())
 }
+
+// counted counts what would be write(2).
+type counted struct{ writes int }
+
+func (c *counted) Write(b []byte) (int, error) { c.writes++; return len(b), nil }
+func (c *counted) Close() error                { return nil }
+
+func TestCompressorWritesOnce(t *testing.T) {
+	var c counted
+	z := newCompressor(&c)
+	for i, n := range []int{1, 1000, 1 << 20} {
+		_, err := z.Write(bytes.Repeat([]byte("0123456789"), n))
+		require.NoError(t, err)
+		require.Equal(t, i+1, c.writes)
+	}
+}

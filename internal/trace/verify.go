@@ -117,8 +117,11 @@ func again(line []byte) ([]byte, error) {
 
 func (v *verifier) shape() {
 	row := v.p.Req.Op.Row()
-	if silent := row.Reply == proto.ReplyNone; silent != (v.p.Rep == nil) {
-		v.problem("reply: have %t, want %t", v.p.Rep != nil, !silent)
+	switch silent := row.Reply == proto.ReplyNone; {
+	case silent && v.p.Rep != nil:
+		v.problem("reply: have one, want none")
+	case !silent && v.p.Rep == nil:
+		v.problem("reply: have none, want one")
 	}
 }
 
