@@ -96,18 +96,27 @@ func explore(t *testing.T, mode *Mode, n int) {
 		took := time.Since(start).Round(time.Millisecond)
 		fmt.Printf("%s: %d sequences, %d calls on each side, %v\n", mode.Name, w.Sequences, w.Calls, took)
 	}()
+	var last *Failure
+	defer func() {
+		if last != nil {
+			t.Errorf("shortest:\n%s", w.Shrink(last))
+		}
+	}()
 	rapid.Check(t, func(rt *rapid.T) {
 		if failure := w.Run(Scripts.Draw(rt, "script")); failure != nil {
-			rt.Fatalf("\n%s", failure)
+			last = failure
+			rt.Fatal("the mount differs from tmpfs")
 		}
 	})
 }
 
-// setChecks tells rapid the number of sequences, unless the command line did, and to write no files.
+// setChecks tells rapid the number of sequences, unless the command line did, to write no files
+// and to leave most of the shrinking to Shrink.
 func setChecks(t *testing.T, n int) {
 	byHand := false
 	flag.Visit(func(f *flag.Flag) { byHand = byHand || f.Name == "rapid.checks" })
 	require.NoError(t, flag.Set("rapid.nofailfile", "true"))
+	require.NoError(t, flag.Set("rapid.shrinktime", "5s"))
 	if !byHand {
 		require.NoError(t, flag.Lookup("rapid.checks").Value.Set(strconv.Itoa(n)))
 	}

@@ -2,10 +2,11 @@
 
 package diff
 
-import "pgregory.net/rapid"
+import (
+	"slices"
 
-// maxBursts bounds the length of a sequence, which is about three calls a burst.
-const maxBursts = 12
+	"pgregory.net/rapid"
+)
 
 var (
 	genActor   = rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2, 2, 3})
@@ -16,7 +17,7 @@ var (
 	genFDRow   = rapid.SampledFrom(weighted(call.onDescriptor))
 	genOpenTo  = sampled([]string{"8×O_RDWR|O_CREAT", "2×O_RDWR", "O_RDONLY", "O_RDWR|O_APPEND", "O_RDWR|O_TMPFILE",
 		"O_WRONLY", "O_RDONLY|O_DIRECTORY", "O_RDWR|O_DIRECT"})
-	genBursts  = rapid.SliceOfN(rapid.Custom(drawBurst), 1, maxBursts)
+	genBursts  = rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(drawBurst), 1, 4), 1, 12)
 	genFDCalls = rapid.SliceOfN(rapid.Just(0), 0, 6)
 )
 
@@ -37,8 +38,8 @@ func weighted(match func(call) bool) []string {
 var Scripts = rapid.Custom(func(t *rapid.T) Script {
 	s := Script{Quiet: genQuiet.Draw(t, "")}
 	s.Ops = drawPrologue(t)
-	for _, burst := range genBursts.Draw(t, "") {
-		s.Ops = append(s.Ops, burst...)
+	for _, bursts := range genBursts.Draw(t, "") {
+		s.Ops = append(s.Ops, slices.Concat(bursts...)...)
 	}
 	return s
 })

@@ -16,7 +16,7 @@ type World struct {
 	// Sequences and Calls count what was run, Calls on each side.
 	Sequences, Calls int
 	// Mutate, if set, changes what the second side answered: the test of the comparison itself.
-	Mutate func(Op, *result)
+	Mutate func(*result)
 	// EachStep has the whole tree compared after every call.
 	EachStep bool
 }
@@ -148,8 +148,17 @@ func (w *World) pids() (pids [2]map[int]string) {
 	return pids
 }
 
-// both has the worker of an actor do something on the tmpfs and then on the mount.
-func (r *run) both(actor int, req request) (res [2]result) {
+// both has the worker of an actor do something whose results are compared.
+func (r *run) both(actor int, req request) [2]result {
+	res := r.ask(actor, req)
+	if r.Mutate != nil && r.broken == nil {
+		r.Mutate(&res[1])
+	}
+	return res
+}
+
+// ask has the worker of an actor do something on the tmpfs and then on the mount.
+func (r *run) ask(actor int, req request) (res [2]result) {
 	if r.broken != nil {
 		return res
 	}
@@ -172,7 +181,7 @@ func (r *run) everyone(req request) {
 
 // setUp does something that has to succeed.
 func (r *run) setUp(actor int, req request) {
-	for i, res := range r.both(actor, req) {
+	for i, res := range r.ask(actor, req) {
 		if res.Errno != 0 && r.broken == nil {
 			r.broken = fmt.Errorf("side %d: %s: %s", i, req.Do, errnoName(res.Errno))
 		}
@@ -201,9 +210,6 @@ func (r *run) sequence(script Script) []difference {
 func (r *run) step(op Op, quiet bool) []difference {
 	r.Calls++
 	res := r.both(op.Actor, request{Do: "op", Op: op, Quiet: quiet})
-	if r.Mutate != nil {
-		r.Mutate(op, &res[1])
-	}
 	line := fmt.Sprintf("%s   # %s %d", op, errnoName(res[0].Errno), res[0].Val)
 	r.log = append(r.log, line)
 	diffs := r.results(op, res[0], res[1])

@@ -1,0 +1,89 @@
+// Making a failing script short. rapid cuts the random input; this works on the operations, which
+// also removes those whose results nothing needs.
+
+package diff
+
+import "slices"
+
+// maxShrinkRuns bounds the number of scripts that are tried.
+const maxShrinkRuns = 1500
+
+// simpler are the values that an argument is replaced by where the script still fails.
+var simpler = []string{"a", "d", "0", "0644", "0755", `"x"`, "user.a", "O_RDWR", "O_RDWR|O_CREAT", "-", "NOW", "f0"}
+
+// shrinker holds the shortest script that fails.
+type shrinker struct {
+	fails func(Script) *Failure
+	best  *Failure
+	runs  int
+}
+
+// Shrink makes a failing script shorter and simpler as long as it fails.
+func (w *World) Shrink(f *Failure) *Failure {
+	s := &shrinker{fails: w.Run, best: f}
+	for length := -1; length != s.size() && s.runs < maxShrinkRuns; {
+		length = s.size()
+		s.removeOps()
+		s.simplifyOps()
+	}
+	return s.best
+}
+
+func (s *shrinker) size() int { return len(s.best.Script.String()) }
+
+// try keeps a script if it fails.
+func (s *shrinker) try(script Script) bool {
+	if s.runs++; s.runs > maxShrinkRuns {
+		return false
+	}
+	for _, op := range script.Ops {
+		if checkOp(op) != nil {
+			return false
+		}
+	}
+	f := s.fails(script)
+	if f == nil {
+		return false
+	}
+	s.best = f
+	return true
+}
+
+// removeOps tries without halves of the script, down to single operations.
+func (s *shrinker) removeOps() {
+	for width := len(s.best.Script.Ops) / 2; width >= 1; width /= 2 {
+		for at := len(s.best.Script.Ops) - width; at >= 0; at-- {
+			ops := slices.Clone(s.best.Script.Ops)
+			if at+width <= len(ops) {
+				s.try(Script{s.best.Script.Quiet, slices.Delete(ops, at, at+width)})
+			}
+		}
+	}
+}
+
+// simplifyOps tries the first process and simpler arguments, one at a time.
+func (s *shrinker) simplifyOps() {
+	if s.best.Script.Quiet {
+		s.try(Script{Ops: s.best.Script.Ops})
+	}
+	for i := range s.best.Script.Ops {
+		s.tryOp(i, func(op *Op) { op.Actor = 0 })
+		for arg := range s.best.Script.Ops[i].Args {
+			for _, text := range simpler {
+				if len(text) <= len(s.best.Script.Ops[i].Args[arg]) {
+					s.tryOp(i, func(op *Op) { op.Args[arg] = text })
+				}
+			}
+		}
+	}
+}
+
+// tryOp tries the best script with one operation changed.
+func (s *shrinker) tryOp(i int, change func(*Op)) {
+	ops := slices.Clone(s.best.Script.Ops)
+	ops[i].Args = slices.Clone(ops[i].Args)
+	before := ops[i].String()
+	if change(&ops[i]); ops[i].String() != before {
+		s.try(Script{s.best.Script.Quiet, ops})
+	}
+}
