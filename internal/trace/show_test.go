@@ -58,6 +58,13 @@ func TestTree(t *testing.T) {
 	require.Empty(t, tree.nodes)
 	require.Empty(t, tree.names)
 
+	tree.see(link{1, "y"}, 5)
+	tree.see(link{1, "y"}, 5)
+	tree.forget(5, 1)
+	require.Equal(t, "/y", tree.path(5))
+	tree.forget(5, 9)
+	require.Equal(t, "#5", tree.path(5))
+
 	tree.see(link{2, "loop"}, 2)
 	require.Contains(t, tree.path(2), "…/loop/loop")
 	require.Equal(t, "#99", tree.path(99))

@@ -214,6 +214,19 @@ func TestCreate(t *testing.T) {
 	}
 }
 
+// Emptying a trace from outside, as logrotate does, leaves no hole in it.
+func TestTruncatedFromOutside(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	w, err := Create(path, testHeader, Options{})
+	require.NoError(t, err)
+	require.NoError(t, os.Truncate(path, 0))
+	require.NoError(t, w.Write(lookup(2)))
+	require.NoError(t, w.Close())
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, byte('{'), data[0])
+}
+
 func TestParallelWrites(t *testing.T) {
 	for _, ext := range []string{".jsonl", ".jsonl.zst"} {
 		path := filepath.Join(t.TempDir(), "x"+ext)
