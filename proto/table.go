@@ -177,3 +177,17 @@ func (r *Row) inLayout() *layout {
 func (k ReplyKind) bounded() bool {
 	return k == ReplyBytes || k == ReplySizeOrBytes || k == ReplyEntries || k == ReplyEntriesPlus
 }
+
+var replyKinds = [...]string{
+	ReplyStruct:      "struct",
+	ReplyBytes:       "bytes",
+	ReplyStructBytes: "struct and bytes",
+	ReplySizeOrBytes: "size or bytes",
+	ReplyEntries:     "entries",
+	ReplyEntriesPlus: "entries-plus",
+	ReplyNone:        "none",
+	ReplyIgnored:     "ignored",
+}
+
+// String is the kind's name in the opcode table.
+func (k ReplyKind) String() string { return replyKinds[k] }

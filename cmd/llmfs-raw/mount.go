@@ -1,0 +1,161 @@
+package main
+
+// mount: flags and wiring. The kernel's side, the session, the model and the
+// recorder are joined here and nowhere else.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/llmfs-raw/llmfs-raw/fuseraw"
+	"github.com/llmfs-raw/llmfs-raw/internal/session"
+	"github.com/llmfs-raw/llmfs-raw/proto"
+)
+
+// mountOptions are the flags of mount.
+type mountOptions struct {
+	model          string
+	record         string
+	recordBytes    bool
+	size           byteSize
+	allowOther     bool
+	readOnly       bool
+	dev, suid      bool
+	deadline       time.Duration
+	verbose        bool
+	maxWrite       byteSize
+	readahead      byteSize
+	syncRead       bool
+	readdirplus    bool
+	directIO       bool
+	ownPermissions bool
+	ttl            time.Duration
+	profile        string
+}
+
+func mountCommand() *cobra.Command {
+	o := &mountOptions{}
+	c := &cobra.Command{
+		Use:   "mount DIR",
+		Short: "Mount a filesystem and serve it until it is unmounted",
+		Long: `Mount a filesystem on DIR and serve it, in the foreground, until Ctrl-C,
+SIGTERM or 'llmfs-raw umount DIR'. DIR of the form /dev/fd/N is a descriptor
+of /dev/fuse that someone else has mounted.`,
+		Example: `  llmfs-raw mount ~/world
+  llmfs-raw mount --record session.jsonl --verbose ~/world`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return mount(c, o, args[0]) },
+	}
+	o.flags(c)
+	return c
+}
+
+func (o *mountOptions) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.model, "model", "reference", "what answers: "+modelNames())
+	f.StringVar(&o.record, "record", "", "record every request and reply in `FILE`, compressed if it ends in .zst")
+	f.BoolVar(&o.recordBytes, "record-bytes", false, "record the kernel's own bytes, too")
+	f.Var(&o.size, "size", "most bytes that reference holds (default half of the memory)")
+	f.BoolVar(&o.allowOther, "allow-other", false, "let other users in")
+	f.BoolVar(&o.readOnly, "read-only", false, "refuse every change")
+	f.BoolVar(&o.dev, "dev", false, "let device nodes work (root only)")
+	f.BoolVar(&o.suid, "suid", false, "honour set-user-ID bits (root only)")
+	f.DurationVar(&o.deadline, "deadline", 60*time.Second, "answer a request with ETIMEDOUT after this long; 0 is never")
+	f.DurationVar(&o.ttl, "ttl", time.Hour, "how long the kernel may remember names and attributes of reference")
+	f.Var(&o.maxWrite, "max-write", "most bytes in one request, 4k to 1M (default 1M)")
+	o.readahead = 128 << 10
+	f.Var(&o.readahead, "readahead", "most bytes that the kernel reads ahead")
+	f.BoolVar(&o.syncRead, "sync-read", false, "read ahead one request at a time, in order")
+	f.BoolVar(&o.readdirplus, "readdirplus", true, "list names with their attributes")
+	f.BoolVar(&o.directIO, "direct-io", false, "send every read and write, past the page cache")
+	f.BoolVar(&o.ownPermissions, "own-permissions", false, "let the filesystem check permissions, not the kernel")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "print one line an op, as 'trace show' does")
+	f.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of the daemon to `FILE`")
+	_ = f.MarkHidden("cpuprofile")
+}
+
+func mount(c *cobra.Command, o *mountOptions, dir string) (err error) {
+	answerer, err := newModel(o)
+	if err != nil {
+		return misuse(c, err)
+	}
+	if err := checkMountpoint(dir); err != nil {
+		return err
+	}
+	stopProfile, err := startProfile(o.profile)
+	if err != nil {
+		return err
+	}
+	defer stopProfile()
+	sess := session.New(answerer, session.Options{})
+	rec, err := newRecorder(c.ErrOrStderr(), o, sess)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rec.Close()) }()
+	conn, err := fuseraw.Mount(dir, o.fuseOptions(rec))
+	if err != nil {
+		return hint(err, "'llmfs-raw doctor' says what is wrong and what mends it")
+	}
+	return serve(c, o, conn, sess, dir)
+}
+
+// serve answers until the end of the mount and says what came of it.
+func serve(c *cobra.Command, o *mountOptions, conn *fuseraw.Conn, sess *session.Session, dir string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	go func() {
+		select {
+		case <-conn.Ready():
+			fmt.Fprintf(c.ErrOrStderr(), "%s serves %s\nstop it with Ctrl-C or: llmfs-raw umount %s\n", o.model, dir, shellQuote(dir))
+		case <-ctx.Done():
+		}
+	}()
+	err := conn.Serve(ctx, sess)
+	summarize(c.ErrOrStderr(), dir, conn.Stats(), sess.Stats())
+	return err
+}
+
+func (o *mountOptions) fuseOptions(rec *recorder) fuseraw.Options {
+	return fuseraw.Options{
+		FsName:     "llmfs-raw:" + o.model,
+		AllowOther: o.allowOther,
+		ReadOnly:   o.readOnly,
+		Dev:        o.dev,
+		Suid:       o.suid,
+		Deadline:   o.deadline,
+		Record:     rec.hook(),
+		Init: proto.InitOptions{
+			MaxWrite: uint32(o.maxWrite), MaxReadahead: uint32(o.readahead), SyncRead: o.syncRead,
+			NoReaddirplus: !o.readdirplus, OwnPermissions: o.ownPermissions,
+		},
+	}
+}
+
+// checkMountpoint finds the commonest mistakes before anything is begun.
+func checkMountpoint(dir string) error {
+	if filepath.Dir(dir) == "/dev/fd" {
+		return nil
+	}
+	st, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return hint(fmt.Errorf("mount %s: there is no such directory", dir), "mkdir -p %s", shellQuote(dir))
+	case errors.Is(err, syscall.ENOTCONN):
+		return hint(fmt.Errorf("mount %s: the daemon of an earlier mount has died", dir), "llmfs-raw umount %s", shellQuote(dir))
+	case err != nil:
+		return fmt.Errorf("mount %s: %w", dir, err)
+	case !st.IsDir():
+		return hint(fmt.Errorf("mount %s: have a file, want a directory", dir), "mkdir -p %s.d && llmfs-raw mount %s.d", shellQuote(dir), shellQuote(dir))
+	}
+	return nil
+}
