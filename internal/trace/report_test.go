@@ -51,7 +51,7 @@ func TestVerifyFinds(t *testing.T) {
 	}{
 		"answered twice": {func(a, b *Pair) { b.Req.Header.Unique = 2 }, "trace x.jsonl:3: LOOKUP: unique 2: answered on line 2 already"},
 		"no reply":       {func(a, b *Pair) { a.Rep = nil }, "trace x.jsonl:2: LOOKUP: reply: have none, want one"},
-		"other request":  {func(a, b *Pair) { a.Kernel.Req[40]++ }, `trace x.jsonl:2: LOOKUP: kernel request: byte 40: have "\x00\x00\x00\x00\x00\x00\x00\x00\x9d\x01\x00\x00\x00\x00\x00\x00nope\x00" of 45 bytes, want "\x00\x00\x00\x00\x00\x00\x00\x00\x9d\x01\x00\x00\x00\x00\x00\x00oope\x00" of 45`},
+		"other request":  {func(a, b *Pair) { a.Kernel.Req[40]++ }, `trace x.jsonl:2: LOOKUP: kernel request: byte 40: have "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x9d\x01\x00\x00\x00\x00\x00\x00nope\x00" of 45 bytes, want "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x9d\x01\x00\x00\x00\x00\x00\x00oope\x00" of 45`},
 		"more than asked": {func(a, b *Pair) {
 			a.Req.Op, a.Req.Names, a.Req.In = proto.OpRead, nil, &fuse.ReadIn{Size: 4}
 			a.Rep, a.Kernel = &proto.Reply{Data: []byte("12345")}, nil
