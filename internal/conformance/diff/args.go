@@ -17,23 +17,29 @@ import (
 type kind struct {
 	gen   func(t *rapid.T, slot string) string
 	check func(string) error
+	// simple are values that Shrink tries in place of others.
+	simple []string
 	// path and fd tell which objects the call touches.
 	path, fd bool
 }
 
 var (
-	argPath   = kind{gen: genPath, check: checkText, path: true}
-	argTarget = kind{gen: genTarget, check: checkText}
-	argFD     = kind{gen: genFD, check: checkFD, fd: true}
-	argData   = kind{gen: sampled(dataPool), check: checkData}
-	argTime   = kind{gen: sampled(timePool), check: checkTime}
-	argXattr  = kind{gen: sampled(xattrPool), check: checkText}
-	argValue  = kind{gen: sampled(valuePool), check: checkData}
+	argPath   = kind{gen: genPath, check: checkText, path: true, simple: []string{"a", "d", "d/a"}}
+	argTarget = kind{gen: genTarget, check: checkText, simple: []string{"a", "d"}}
+	argFD     = kind{gen: genFD, check: checkFD, fd: true, simple: slots[:1]}
+	argData   = kind{gen: sampled(dataPool), check: checkData, simple: []string{`""`, `"x"`}}
+	argTime   = kind{gen: sampled(timePool), check: checkTime, simple: []string{"NOW"}}
+	argXattr  = kind{gen: sampled(xattrPool), check: checkText, simple: []string{"user.a"}}
+	argValue  = kind{gen: sampled(valuePool), check: checkData, simple: []string{`"v"`}}
 )
 
 // argNum is a number or flags taken from a pool; an entry written N×TEXT counts N times.
 func argNum(pool ...string) kind {
-	return kind{gen: sampled(pool), check: checkNum}
+	_, first, weighted := strings.Cut(pool[0], "×")
+	if !weighted {
+		first = pool[0]
+	}
+	return kind{gen: sampled(pool), check: checkNum, simple: []string{first}}
 }
 
 // sampled draws from a pool in which "5×x" stands for five x.

@@ -34,9 +34,11 @@ var modes = []struct {
 	Mode
 	share float64
 }{
-	{Mode{Name: "default", Target: Command{}}, 0.6},
+	{Mode{Name: "default", Target: Command{}}, 0.4},
+	{Mode{Name: "uncached", Target: Command{[]string{"--ttl", "0", "--readdirplus=false"}}}, 0.2},
 	{Mode{Name: "direct-io", Target: Command{[]string{"--direct-io"}}, Direct: true}, 0.2},
-	{Mode{Name: "own-permissions", Target: Command{[]string{"--no-default-permissions"}}}, 0.2},
+	{Mode{Name: "own-permissions", Target: Command{[]string{"--own-permissions"}}}, 0.2},
+	{Mode{Name: "remounted", Target: Command{}, Fresh: true}, 0.01},
 }
 
 // defaultSequences run in about a minute on two cores.

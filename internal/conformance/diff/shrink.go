@@ -8,9 +8,6 @@ import "slices"
 // maxShrinkRuns bounds the number of scripts that are tried.
 const maxShrinkRuns = 1500
 
-// simpler are the values that an argument is replaced by where the script still fails.
-var simpler = []string{"a", "d", "0", "0644", "0755", `"x"`, "user.a", "O_RDWR", "O_RDWR|O_CREAT", "-", "NOW", "f0"}
-
 // shrinker holds the shortest script that fails.
 type shrinker struct {
 	fails func(Script) *Failure
@@ -21,15 +18,13 @@ type shrinker struct {
 // Shrink makes a failing script shorter and simpler as long as it fails.
 func (w *World) Shrink(f *Failure) *Failure {
 	s := &shrinker{fails: w.Run, best: f}
-	for length := -1; length != s.size() && s.runs < maxShrinkRuns; {
-		length = s.size()
+	for before := ""; before != s.best.Script.String() && s.runs < maxShrinkRuns; {
+		before = s.best.Script.String()
 		s.removeOps()
 		s.simplifyOps()
 	}
 	return s.best
 }
-
-func (s *shrinker) size() int { return len(s.best.Script.String()) }
 
 // try keeps a script if it fails.
 func (s *shrinker) try(script Script) bool {
@@ -69,21 +64,26 @@ func (s *shrinker) simplifyOps() {
 	for i := range s.best.Script.Ops {
 		s.tryOp(i, func(op *Op) { op.Actor = 0 })
 		for arg := range s.best.Script.Ops[i].Args {
-			for _, text := range simpler {
-				if len(text) <= len(s.best.Script.Ops[i].Args[arg]) {
-					s.tryOp(i, func(op *Op) { op.Args[arg] = text })
-				}
-			}
+			s.simplifyArg(i, arg)
+		}
+	}
+}
+
+// simplifyArg tries the simple values of the argument's kind, the simplest first.
+func (s *shrinker) simplifyArg(i, arg int) {
+	row, _ := callNamed(s.best.Script.Ops[i].Call)
+	for _, text := range row.args[arg].simple {
+		if s.best.Script.Ops[i].Args[arg] == text || s.tryOp(i, func(op *Op) { op.Args[arg] = text }) {
+			return
 		}
 	}
 }
 
 // tryOp tries the best script with one operation changed.
-func (s *shrinker) tryOp(i int, change func(*Op)) {
+func (s *shrinker) tryOp(i int, change func(*Op)) bool {
 	ops := slices.Clone(s.best.Script.Ops)
 	ops[i].Args = slices.Clone(ops[i].Args)
 	before := ops[i].String()
-	if change(&ops[i]); ops[i].String() != before {
-		s.try(Script{s.best.Script.Quiet, ops})
-	}
+	change(&ops[i])
+	return ops[i].String() != before && s.try(Script{s.best.Script.Quiet, ops})
 }

@@ -27,6 +27,7 @@ type Mode struct {
 	Target Target
 	Direct bool // regular files are read past the page cache
 	Twin   bool // the target is a tmpfs as well
+	Fresh  bool // every sequence has a new mount
 }
 
 // Tmpfs is the kernel's filesystem that results are compared with.

@@ -126,7 +126,7 @@ type run struct {
 func (w *World) Run(script Script) *Failure {
 	w.Sequences++
 	r := &run{World: w, dir: fmt.Sprintf("/s%d", w.Sequences)}
-	r.comparer = comparer{mode: w.mode, objects: make(map[uint64]*object), pids: w.pids()}
+	r.comparer = comparer{mode: w.mode, objects: make(map[uint64]*object), pids: w.workerPids()}
 	diffs := r.sequence(script)
 	r.cleanUp()
 	if r.broken != nil {
@@ -138,7 +138,7 @@ func (w *World) Run(script Script) *Failure {
 	return &Failure{Script: script, Log: r.log, Diffs: diffs, Broken: r.broken}
 }
 
-func (w *World) pids() (pids [2]map[int]string) {
+func (w *World) workerPids() (pids [2]map[int]string) {
 	for i, s := range w.sides {
 		pids[i] = make(map[int]string)
 		for n, p := range s.procs {
@@ -189,6 +189,10 @@ func (r *run) setUp(actor int, req request) {
 }
 
 func (r *run) sequence(script Script) []difference {
+	if r.World.mode.Fresh {
+		r.broken = r.remake()
+		r.comparer.pids = r.workerPids()
+	}
 	r.setUp(0, request{Do: "create", Dir: r.dir})
 	r.everyone(request{Do: "begin", Dir: r.dir})
 	for _, op := range script.Ops {
