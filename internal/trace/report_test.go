@@ -81,6 +81,35 @@ func TestVerifyFinds(t *testing.T) {
 	}
 }
 
+// SETXATTR's last field is not on the wire unless INIT negotiated it.
+func TestVerifyFindsWhatTheWireLoses(t *testing.T) {
+	s := &session{}
+	s.ask(proto.OpSetxattr, 2, &fuse.SetXAttrIn{SetXAttrFlags: 1}, errno(0), "user.a")
+	h := testHeader
+	for ext, want := range map[bool]int{true: 0, false: 1} {
+		h.Wire = &Wire{Minor: 45, SetxattrExt: ext}
+		line, err := AppendPair(nil, s.pairs[0])
+		require.NoError(t, err)
+		report, err := Verify(open(t, append(appendHeader(nil, h), line...)))
+		require.NoError(t, err)
+		require.Len(t, report.Problems, want)
+		if want == 1 {
+			require.Contains(t, report.Problems[0].What, "request JSON through the wire: byte ")
+		}
+	}
+}
+
+// Entries beyond what the caller asked for stay in the trace, and are no problem.
+func TestVerifyToleratesEntriesThatDidNotFit(t *testing.T) {
+	s := &session{}
+	s.ask(proto.OpReaddir, 1, &fuse.ReadIn{Size: 32}, &proto.Reply{Entries: []proto.Dirent{{Ino: 2, Off: 1, Name: "a"}, {Ino: 3, Off: 2, Name: "b"}}})
+	line, err := AppendPair(nil, s.pairs[0])
+	require.NoError(t, err)
+	report, err := Verify(open(t, append(appendHeader(nil, testHeader), line...)))
+	require.NoError(t, err)
+	require.Empty(t, report.Problems)
+}
+
 // A line that says the same in another form is found, too.
 func TestVerifyFindsOtherForms(t *testing.T) {
 	data, _ := record(t, "x.jsonl", 2, true)
