@@ -197,3 +197,24 @@ func (f *field) uint(v any) uint64 {
 	}
 	return uint64(*(*uint32)(p))
 }
+
+// FieldInfo is one field of a struct's JSON form.
+type FieldInfo struct {
+	Name     string // as JSON has it
+	Type     reflect.Type
+	Optional bool // left out where empty
+}
+
+// FieldsOf lists the JSON form of a struct of the table, of [Header], [Dirent]
+// or of [Extension]: padding left out, embedded structs under their type's
+// name. It is nil for other types.
+func FieldsOf(t reflect.Type) []FieldInfo {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	var list []FieldInfo
+	for _, f := range structLayout(t).fields {
+		list = append(list, FieldInfo{Name: f.name, Type: f.typ, Optional: f.optional})
+	}
+	return list
+}
