@@ -15,7 +15,7 @@ type Stat struct {
 	What                       string // the call and what it was asked about
 	Errno                      int
 	Mode, Nlink, UID, GID      uint32
-	Size, Blocks, Ino, Attrs   uint64
+	Size, Blocks, Ino          uint64
 	Blksize, RdevMaj, RdevMin  uint32
 	HasBirth                   bool
 	Atime, Mtime, Ctime, Birth unix.StatxTimestamp
@@ -46,7 +46,6 @@ func statMask(what string, dir int, name string, flags, mask int) Stat {
 	st.Mode, st.Nlink, st.UID, st.GID = uint32(sx.Mode), sx.Nlink, sx.Uid, sx.Gid
 	st.Size, st.Blocks, st.Ino, st.Blksize = sx.Size, sx.Blocks, sx.Ino, sx.Blksize
 	st.RdevMaj, st.RdevMin = sx.Rdev_major, sx.Rdev_minor
-	st.Attrs = sx.Attributes
 	st.HasBirth = sx.Mask&uint32(mask)&unix.STATX_BTIME != 0
 	st.Atime, st.Mtime, st.Ctime, st.Birth = sx.Atime, sx.Mtime, sx.Ctime, sx.Btime
 	return st
@@ -195,59 +194,4 @@ func xattrs(name string) []string {
 		all = append(all, fmt.Sprintf("%s=%q", attr, value[:n]))
 	}
 	return all
-}
-
-// restoreRoot undoes what a sequence did to the root directory by "/" or "..".
-func restoreRoot() {
-	list := make([]byte, 1<<16)
-	if n, err := unix.Llistxattr("/", list); err == nil {
-		for _, attr := range attrNames(list[:n]) {
-			unix.Lremovexattr("/", attr)
-		}
-	}
-	unix.Chown("/", 0, 0)
-	unix.Chmod("/", 0o755)
-	unix.UtimesNano("/", []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}})
-}
-
-// remove takes everything out of the filesystem, whatever the sequence did to it.
-func (w *worker) remove(request) result {
-	for _, e := range listDir("/") {
-		if err := removeAll("/" + e.Name); err != nil {
-			return result{Bad: err.Error()}
-		}
-	}
-	return result{}
-}
-
-func removeAll(name string) error {
-	st := statNode(name)
-	clearFlags(name, st)
-	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		if err := unix.Unlink(name); err != nil {
-			return fmt.Errorf("unlink %s: %w", name, err)
-		}
-		return nil
-	}
-	for _, e := range listDir(name) {
-		if err := removeAll(name + "/" + e.Name); err != nil {
-			return err
-		}
-	}
-	if err := unix.Rmdir(name); err != nil {
-		return fmt.Errorf("rmdir %s: %w", name, err)
-	}
-	return nil
-}
-
-// clearFlags lets immutable objects be removed.
-func clearFlags(name string, st Stat) {
-	const held = unix.STATX_ATTR_IMMUTABLE | unix.STATX_ATTR_APPEND
-	if st.Errno != 0 || st.Attrs&held == 0 {
-		return
-	}
-	if fd, err := unix.Open(name, unix.O_RDONLY|openFlags, 0); err == nil {
-		unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, 0)
-		unix.Close(fd)
-	}
 }

@@ -50,7 +50,7 @@ var (
 	argCount   = argNum("4×3", "2×20", "90")
 	argBuffer  = argNum("24", "2×64", "200", "1000")
 	argAccFlag = argNum("2×0", "2×AT_EACCESS", "AT_SYMLINK_NOFOLLOW")
-	argInode   = argNum("FS_NODUMP_FL", "0", "FS_NOATIME_FL", "FS_IMMUTABLE_FL", "FS_APPEND_FL")
+	argInode   = argNum("FS_NODUMP_FL", "0", "FS_NOATIME_FL", "2×FS_IMMUTABLE_FL", "2×FS_APPEND_FL")
 )
 
 func kinds(k ...kind) []kind { return k }
@@ -114,7 +114,7 @@ var calls = []call{
 	{name: "statfs", weight: 1, args: kinds(argPath), run: doStatfs},
 	{name: "fstatfs", weight: 1, args: kinds(argFD), run: doFstatfs},
 	{name: "getflags", weight: 2, args: kinds(argFD), run: doGetFlags},
-	{name: "setflags", weight: 1, args: kinds(argFD, argInode), run: doSetFlags},
+	{name: "setflags", weight: 3, args: kinds(argFD, argInode), run: doSetFlags},
 
 	{name: "setxattr", weight: 14, args: kinds(argPath, argXattr, argValue, argXFlags), run: doSetxattr},
 	{name: "lsetxattr", weight: 4, args: kinds(argPath, argXattr, argValue, argXFlags), run: doLsetxattr},
