@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"github.com/llmfs-raw/llmfs-raw/proto"
@@ -27,6 +28,7 @@ type Conn struct {
 	buffers  sync.Pool // of *[]byte, for requests
 	heads    sync.Pool // of *[]byte, for replies
 	count    counters
+	limits   limits
 
 	idle       atomic.Int64 // readers waiting for a request, or about to
 	readers    sync.WaitGroup
@@ -41,6 +43,15 @@ type Conn struct {
 	flags []proto.FlagChoice
 }
 
+// limits are the times that bound an ending.
+type limits struct {
+	grace     time.Duration // from the end of a request's context to the loop's answer
+	patience  time.Duration // each step of an unmount
+	lingering time.Duration // Serve's wait for handlers that ignore their context
+}
+
+var defaultLimits = limits{grace: Grace, patience: time.Second, lingering: 5 * time.Second}
+
 // NewConn serves on a descriptor of /dev/fuse that is mounted, or on one end of
 // a SOCK_SEQPACKET socketpair that speaks the same bytes. It owns fd from here.
 func NewConn(fd int, o Options) (*Conn, error) {
@@ -48,7 +59,10 @@ func NewConn(fd int, o Options) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("descriptor %d: %w", fd, err)
 	}
-	c := &Conn{opts: o.withDefaults(), dev: dev, urgent: urgentSignal, ready: make(chan struct{}), ended: make(chan struct{})}
+	c := &Conn{
+		opts: o.withDefaults(), dev: dev, limits: defaultLimits, urgent: urgentSignal,
+		ready: make(chan struct{}), ended: make(chan struct{}),
+	}
 	size := readBuffer(c.opts)
 	c.buffers.New = func() any { b := make([]byte, size); return &b }
 	c.heads.New = func() any { b := make([]byte, 0, 512); return &b }

@@ -43,7 +43,7 @@ func (c *Conn) interrupt(cl *call) {
 // from here.
 func (c *Conn) stop(cl *call, cause error) {
 	cl.cancel(cause)
-	time.AfterFunc(Grace, func() {
+	time.AfterFunc(c.limits.grace, func() {
 		if cl.claim() {
 			c.answer(cl, &proto.Reply{Errno: c.verdict(cl)})
 		}

@@ -63,9 +63,7 @@ func (c *Conn) serve(b []byte) (reusable bool) {
 	}
 	cl := c.begin(req, start)
 	defer c.done(cl)
-	kind := req.Op.Row().Reply
-	if kind == proto.ReplyNone || kind == proto.ReplyIgnored {
-		cl.claim()
+	if unwaited(req) {
 		c.answer(cl, &proto.Reply{})
 		c.ask(cl)
 		return true
@@ -85,6 +83,12 @@ func (c *Conn) serve(b []byte) (reusable bool) {
 	return true
 }
 
+// unwaited tells whether the caller goes on without the handler's reply.
+func unwaited(req *proto.Request) bool {
+	kind := req.Op.Row().Reply
+	return kind == proto.ReplyNone || kind == proto.ReplyIgnored
+}
+
 // begin registers a request.
 func (c *Conn) begin(req *proto.Request, start time.Time) *call {
 	limit := c.opts.Deadline
@@ -92,6 +96,7 @@ func (c *Conn) begin(req *proto.Request, start time.Time) *call {
 		limit = 0
 	}
 	cl := newCall(req, start, limit)
+	cl.answered.Store(unwaited(req)) // by serve, at once: nobody else may
 	if limit > 0 {
 		cl.timer = time.AfterFunc(limit, func() { c.stop(cl, ErrDeadline) })
 	}

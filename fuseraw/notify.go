@@ -23,6 +23,8 @@ type message struct {
 type notifier struct {
 	c    *Conn
 	done chan struct{} // closed when run has returned
+	// write sends one message; it may wait for locks in the kernel.
+	write func(b []byte) error
 
 	mu      sync.Mutex
 	wake    sync.Cond
@@ -33,7 +35,7 @@ type notifier struct {
 }
 
 func newNotifier(c *Conn) *notifier {
-	n := &notifier{c: c, done: make(chan struct{})}
+	n := &notifier{c: c, done: make(chan struct{}), write: func(b []byte) error { return c.dev.write(b, nil) }}
 	n.wake.L = &n.mu
 	return n
 }
@@ -41,9 +43,6 @@ func newNotifier(c *Conn) *notifier {
 // queue takes the notifications of a reply that has been written, and what
 // announce made of their STOREs.
 func (n *notifier) queue(notes []proto.Notification, stores []*store) {
-	if len(notes) == 0 {
-		return
-	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i := range notes {
@@ -102,7 +101,7 @@ func (n *notifier) next() (message, bool) {
 func (n *notifier) send(m message) {
 	b, err := proto.AppendNotification(nil, m.note)
 	if err == nil {
-		err = n.c.dev.write(b, nil)
+		err = n.write(b)
 	}
 	switch {
 	case err == nil:

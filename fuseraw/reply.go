@@ -33,6 +33,10 @@ func (c *Conn) answer(cl *call, r *proto.Reply) {
 	}
 	*scratch = head
 	c.opts.Record(cl.req, r, c.opts.Now().Sub(cl.start))
+	if r.Errno != 0 || len(r.Notify) == 0 {
+		c.send(cl.req, head, tail)
+		return
+	}
 	// Before the write, because the caller may READ what is to be STOREd at once.
 	stores := c.notify.announce(cl.req, r)
 	c.send(cl.req, head, tail)

@@ -13,11 +13,6 @@ import (
 	"github.com/llmfs-raw/llmfs-raw/proto"
 )
 
-const (
-	lingering = 5 * time.Second // how long Serve waits for handlers that ignore their context
-	patience  = time.Second     // how long each other step of an ending may take
-)
-
 // Serve answers requests until the filesystem is unmounted: from outside, or
 // because ctx ends, which unmounts it even where it is busy. Both are nil. It
 // returns when every request has been answered and every handler has returned,
@@ -104,7 +99,7 @@ func (c *Conn) shutdown() {
 	}
 	// The readers go on and refuse what comes, so that a notification that
 	// waits for a lock gets it, and locks held over requests in flight end.
-	within(patience, func() bool { return c.unanswered.Load() == 0 && isClosed(c.notify.done) })
+	within(c.limits.patience, func() bool { return c.unanswered.Load() == 0 && isClosed(c.notify.done) })
 	if err := c.dev.hangup(); err != nil {
 		c.finish(fmt.Errorf("serve: hang up: %w", err))
 	}
@@ -118,8 +113,8 @@ func (c *Conn) unmountIdle() bool {
 	go func() { result <- c.mount.unmount() }()
 	select {
 	case err := <-result:
-		return err == nil && within(patience, func() bool { return isClosed(c.ended) })
-	case <-time.After(lingering):
+		return err == nil && within(c.limits.patience, func() bool { return isClosed(c.ended) })
+	case <-time.After(c.limits.lingering):
 		return false
 	}
 }
@@ -144,8 +139,8 @@ func (c *Conn) wait() error {
 	go func() { c.readers.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(lingering):
-		return fmt.Errorf("serve: %d handlers still running %v after the unmount", c.inflight.len(), lingering)
+	case <-time.After(c.limits.lingering):
+		return fmt.Errorf("serve: %d handlers still running %v after the unmount", c.inflight.len(), c.limits.lingering)
 	}
 	c.dev.close()
 	c.callers.close()

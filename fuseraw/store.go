@@ -57,9 +57,6 @@ func (s *stores) remove(st *store) {
 // announce registers the STOREs of a reply to req that is about to be written.
 // The result has an element for each notification, nil where it is no STORE.
 func (n *notifier) announce(req *proto.Request, r *proto.Reply) []*store {
-	if len(r.Notify) == 0 {
-		return nil
-	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	list := make([]*store, len(r.Notify))

@@ -1,0 +1,188 @@
+package fuseraw
+
+// Notifications behind a fake kernel: their order, and READs of bytes that are
+// still on their way.
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"github.com/llmfs-raw/llmfs-raw/proto"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func lookup(name string) *proto.Request {
+	return &proto.Request{Op: proto.OpLookup, Header: proto.Header{NodeId: 1}, Names: []string{name}}
+}
+
+func storeOf(node, off uint64, data string) proto.Notification {
+	return proto.Notification{
+		Code: proto.NotifyStore,
+		Out:  &fuse.NotifyStoreOut{Nodeid: node, Offset: off, Size: uint32(len(data))},
+		Data: []byte(data),
+	}
+}
+
+func invalInode(node uint64) proto.Notification {
+	return proto.Notification{Code: proto.NotifyInvalInode, Out: &fuse.NotifyInvalInodeOut{Ino: node, Length: -1}}
+}
+
+// found answers a LOOKUP of hello, with notifications.
+func found(notes ...proto.Notification) *proto.Reply {
+	return &proto.Reply{Out: helloEntry(), Notify: notes}
+}
+
+func TestNotificationsFollowTheirReplyInOrder(t *testing.T) {
+	notes := []proto.Notification{
+		invalInode(2), storeOf(2, 0, helloText),
+		{Code: proto.NotifyInvalEntry, Out: &fuse.NotifyInvalEntryOut{Parent: 1}, Name: "a"},
+		{Code: proto.NotifyDelete, Out: &fuse.NotifyInvalDeleteOut{Parent: 1, Child: 2}, Name: "b"},
+	}
+	k := booted(t, Options{}, handlerFunc(func(context.Context, *proto.Request) *proto.Reply { return found(notes...) }))
+	q := k.send(lookup(helloName))
+	k.wait(q)
+	want := []proto.NotifyCode{proto.NotifyInvalInode, proto.NotifyStore, proto.NotifyInvalEntry, proto.NotifyDelete}
+	require.Eventually(t, func() bool { return len(k.notifications()) == 4 }, time.Second, time.Millisecond)
+	assert.Equal(t, want, k.notifications())
+	assert.EqualValues(t, 4, k.conn.Stats().Notified)
+}
+
+func TestNotificationsOfAnErrorAreNone(t *testing.T) {
+	k := booted(t, Options{}, handlerFunc(func(_ context.Context, req *proto.Request) *proto.Reply {
+		return &proto.Reply{Errno: syscall.ENOENT, Notify: []proto.Notification{invalInode(2)}}
+	}))
+	k.wait(k.send(lookup("x")))
+	time.Sleep(10 * time.Millisecond)
+	assert.Empty(t, k.notifications())
+}
+
+// stalled is a Conn whose notifications are queued and not sent until release.
+func stalled(t *testing.T, h Handler) (k *fakeKernel, release func()) {
+	gate := make(chan struct{})
+	k = booted(t, Options{}, h, func(c *Conn) { c.notify.write = func(b []byte) error { <-gate; return c.dev.write(b, nil) } })
+	released := false
+	release = func() {
+		if !released {
+			close(gate)
+		}
+		released = true
+	}
+	t.Cleanup(release)
+	return k, release
+}
+
+// storing answers LOOKUP with a STORE and counts the READs that get to it.
+func storing(reads *atomic.Int64, note proto.Notification) hello {
+	return hello{hooks: map[proto.Opcode]handlerFunc{
+		proto.OpLookup: func(context.Context, *proto.Request) *proto.Reply { return found(note) },
+		proto.OpRead: func(context.Context, *proto.Request) *proto.Reply {
+			reads.Add(1)
+			return nil
+		},
+		proto.OpWrite: func(context.Context, *proto.Request) *proto.Reply { return &proto.Reply{Out: &fuse.WriteOut{Size: 1}} },
+	}}
+}
+
+func TestReadOfBytesInFlight(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		note   proto.Notification
+		off    uint64
+		size   uint32
+		want   string
+		stored bool
+	}{
+		{"whole file, page-sized read", storeOf(helloNode, 0, helloText), 0, 4096, helloText, true},
+		{"part of what is stored", storeOf(helloNode, 0, helloText), 6, 5, "world", true},
+		{"past the end", storeOf(helloNode, 0, helloText), 4096, 4096, "", true},
+		{"stored from the middle", storeOf(helloNode, 6, "world\n"), 6, 4096, "world\n", true},
+		{"before what is stored", storeOf(helloNode, 6, "world\n"), 0, 4096, helloText, false},
+		{"beyond what is stored", storeOf(helloNode, 0, "hello"), 0, 4096, helloText, false},
+		{"another node", storeOf(3, 0, strings.Repeat("x", 4096)), 0, 4096, helloText, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var reads atomic.Int64
+			k, _ := stalled(t, storing(&reads, test.note))
+			k.wait(k.send(lookup(helloName)))
+			assert.Equal(t, test.want, string(k.wait(k.send(read(test.off, test.size))).Data))
+			assert.Equal(t, test.stored, reads.Load() == 0)
+			assert.Equal(t, test.stored, k.conn.Stats().StoreReads == 1)
+		})
+	}
+}
+
+func TestReadAfterTheStoreArrivedIsTheHandlers(t *testing.T) {
+	var reads atomic.Int64
+	k, release := stalled(t, storing(&reads, storeOf(helloNode, 0, helloText)))
+	k.wait(k.send(lookup(helloName)))
+	release()
+	require.Eventually(t, func() bool { return k.conn.Stats().Notified == 1 }, time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return k.conn.notify.stores.count.Load() == 0 }, time.Second, time.Millisecond)
+	k.wait(k.send(read(0, 4096)))
+	assert.EqualValues(t, 1, reads.Load())
+}
+
+func write1() *proto.Request {
+	return &proto.Request{Op: proto.OpWrite, Header: proto.Header{NodeId: helloNode}, In: &fuse.WriteIn{Size: 1}, Data: []byte("H")}
+}
+
+// A WRITE takes waiting STOREs of its node out of flight, and has one that is
+// being written taken back: old bytes must not stay over new ones.
+func TestChangeOvertakesStores(t *testing.T) {
+	var reads atomic.Int64
+	k, release := stalled(t, storing(&reads, storeOf(helloNode, 0, helloText)))
+	k.wait(k.send(lookup(helloName)))
+	require.Eventually(t, func() bool {
+		n := k.conn.notify
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		return len(n.fifo) == 0
+	}, time.Second, time.Millisecond, "the first STORE is being written")
+	k.wait(k.send(lookup(helloName))) // its STORE waits behind the first
+	k.wait(k.send(write1()))
+	k.wait(k.send(read(0, 4096)))
+	assert.EqualValues(t, 1, reads.Load(), "not from bytes in flight")
+	release()
+	require.Eventually(t, func() bool { return len(k.notifications()) == 2 }, time.Second, time.Millisecond)
+	assert.Equal(t, []proto.NotifyCode{proto.NotifyStore, proto.NotifyInvalInode}, k.notifications())
+	assert.EqualValues(t, 2, k.conn.Stats().StoreOvertaken)
+}
+
+func TestFullQueueDropsStoresAlone(t *testing.T) {
+	gate := make(chan struct{})
+	note := []proto.Notification{storeOf(helloNode, 0, helloText), invalInode(helloNode)}
+	k := booted(t, Options{NotifyQueue: 300}, handlerFunc(func(context.Context, *proto.Request) *proto.Reply { return found(note...) }),
+		func(c *Conn) { c.notify.write = func(b []byte) error { <-gate; return c.dev.write(b, nil) } })
+	for range 10 {
+		k.wait(k.send(lookup(helloName)))
+	}
+	close(gate)
+	require.Eventually(t, func() bool { s := k.conn.Stats(); return s.Notified+s.NotifyDropped == 20 }, time.Second, time.Millisecond)
+	inval := 0
+	for _, code := range k.notifications() {
+		if code == proto.NotifyInvalInode {
+			inval++
+		}
+	}
+	assert.Equal(t, 10, inval)
+	assert.NotZero(t, k.conn.Stats().NotifyDropped)
+	assert.Zero(t, k.conn.notify.stores.count.Load(), "what is dropped is not in flight")
+}
+
+func TestUnmountDropsNotifications(t *testing.T) {
+	var reads atomic.Int64
+	k, release := stalled(t, storing(&reads, storeOf(helloNode, 0, helloText)))
+	for range 3 {
+		k.wait(k.send(lookup(helloName)))
+	}
+	k.stop()
+	time.Sleep(10 * time.Millisecond)
+	release()
+	assert.NoError(t, <-k.done)
+}
