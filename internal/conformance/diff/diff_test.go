@@ -93,16 +93,16 @@ func newWorld(t *testing.T, mode *Mode) *World {
 func explore(t *testing.T, mode *Mode, n int) {
 	w := newWorld(t, mode)
 	setChecks(t, n)
-	start := time.Now()
-	defer func() {
-		took := time.Since(start).Round(time.Millisecond)
-		fmt.Printf("%s: %d sequences, %d calls on each side, %v\n", mode.Name, w.Sequences, w.Calls, took)
-	}()
 	var last *Failure
 	defer func() {
 		if last != nil {
 			t.Errorf("shortest:\n%s", w.Shrink(last))
 		}
+	}()
+	start := time.Now()
+	defer func() {
+		took := time.Since(start).Round(time.Millisecond)
+		fmt.Printf("%s: %d sequences, %d calls on each side, %v\n", mode.Name, w.Sequences, w.Calls, took)
 	}()
 	rapid.Check(t, func(rt *rapid.T) {
 		if failure := w.Run(Scripts.Draw(rt, "script")); failure != nil {

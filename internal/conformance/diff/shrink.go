@@ -3,22 +3,25 @@
 
 package diff
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
-// maxShrinkRuns bounds the number of scripts that are tried.
-const maxShrinkRuns = 1500
+// shrinkTime bounds how long scripts are tried.
+const shrinkTime = 20 * time.Second
 
 // shrinker holds the shortest script that fails.
 type shrinker struct {
 	fails func(Script) *Failure
 	best  *Failure
-	runs  int
+	until time.Time
 }
 
 // Shrink makes a failing script shorter and simpler as long as it fails.
 func (w *World) Shrink(f *Failure) *Failure {
-	s := &shrinker{fails: w.Run, best: f}
-	for before := ""; before != s.best.Script.String() && s.runs < maxShrinkRuns; {
+	s := &shrinker{fails: w.Run, best: f, until: time.Now().Add(shrinkTime)}
+	for before := ""; before != s.best.Script.String() && time.Now().Before(s.until); {
 		before = s.best.Script.String()
 		s.removeOps()
 		s.simplifyOps()
@@ -28,7 +31,7 @@ func (w *World) Shrink(f *Failure) *Failure {
 
 // try keeps a script if it fails.
 func (s *shrinker) try(script Script) bool {
-	if s.runs++; s.runs > maxShrinkRuns {
+	if time.Now().After(s.until) {
 		return false
 	}
 	for _, op := range script.Ops {

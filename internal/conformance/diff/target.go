@@ -3,16 +3,14 @@
 package diff
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/llmfs-raw/llmfs-raw/internal/conformance/mounttest"
 )
 
 // Target is a filesystem that can be mounted on an empty directory.
@@ -47,9 +45,6 @@ type Command struct {
 	Flags []string
 }
 
-// startTime is how long the command may take to mount.
-const startTime = 20 * time.Second
-
 // Start runs the command until dir is a mount point that answers.
 func (c Command) Start(dir string) (func() error, error) {
 	bin, err := command()
@@ -57,75 +52,19 @@ func (c Command) Start(dir string) (func() error, error) {
 		return nil, err
 	}
 	args := append([]string{"mount", "--allow-other", "--dev", "--suid"}, c.Flags...)
-	cmd := exec.Command(bin, append(args, dir)...)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", bin, err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	stop := func() error { return stopMount(cmd, ended, dir) }
-	for limit := time.Now().Add(startTime); !answers(dir); {
-		select {
-		case err := <-ended:
-			ended <- err
-			return nil, errors.Join(fmt.Errorf("%v ended: %v: %s", cmd.Args, err, stderr.String()), stop())
-		case <-time.After(10 * time.Millisecond):
-		}
-		if time.Now().After(limit) {
-			return nil, errors.Join(fmt.Errorf("%v: no mount after %v", cmd.Args, startTime), stop())
-		}
-	}
-	return stop, nil
-}
-
-// stopMount unmounts and makes sure that the process is gone.
-func stopMount(cmd *exec.Cmd, ended chan error, dir string) error {
-	cmd.Process.Signal(unix.SIGTERM)
-	select {
-	case <-ended:
-	case <-time.After(3 * time.Second):
-		cmd.Process.Kill()
-		<-ended
-	}
-	if !isMountPoint(dir) {
-		return nil
-	}
-	return unix.Unmount(dir, unix.MNT_DETACH)
-}
-
-func answers(dir string) bool {
-	var st unix.Stat_t
-	return isMountPoint(dir) && unix.Stat(dir, &st) == nil
-}
-
-// isMountPoint looks dir up in mountinfo, whose fifth field is the mount point.
-func isMountPoint(dir string) bool {
-	f, err := os.Open("/proc/self/mountinfo")
+	daemon, err := mounttest.StartDaemon(exec.Command(bin, append(args, dir)...), dir)
 	if err != nil {
-		return false
+		return nil, err
 	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if fields := strings.Fields(lines.Text()); len(fields) > 4 && fields[4] == dir {
-			return true
-		}
-	}
-	return false
+	return daemon.Stop, nil
 }
 
-// command is the command of the environment variable LLMFS_RAW, or else built.
+// command is the executable that the environment variable LLMFS_RAW names, or else built.
 var command = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv("LLMFS_RAW"); path != "" {
 		return path, nil
 	}
-	path := scratch + "/llmfs-raw"
-	out, err := exec.Command("go", "build", "-o", path, "github.com/llmfs-raw/llmfs-raw/cmd/llmfs-raw").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build the command: %w: %s", err, out)
-	}
-	return path, nil
+	return mounttest.Build(scratch, false)
 })
 
 // scratch is a directory of the test run, set by its TestMain.
