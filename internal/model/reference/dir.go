@@ -1,0 +1,82 @@
+package reference
+
+// The entries of a directory, by name and in the order of their making.
+
+import "sort"
+
+const (
+	bogoDirentSize = 20 // BOGO_DIRENT_SIZE: what an entry adds to a directory's st_size
+
+	cookieDot    = 1
+	cookieDotDot = 2
+)
+
+// dirent is one name. Its seq, never given twice in a directory, is also the
+// cookie after it: newest come first, as in tmpfs, so a listing goes on with
+// the entries of smaller seq, and one that renames what it finds will end.
+type dirent struct {
+	name string
+	node *inode // nil once it is removed
+	seq  uint64
+}
+
+type directory struct {
+	parent  *inode // "..", itself for the root
+	byName  map[string]*dirent
+	order   []*dirent // by ascending seq, with removed ones among them
+	removed int
+	last    uint64 // the seq given last
+}
+
+func newDirectory(parent *inode) *directory {
+	return &directory{parent: parent, last: cookieDotDot}
+}
+
+func (d *directory) len() int { return len(d.byName) }
+
+// add puts a name in. Moving a directory here sets its "..".
+func (d *directory) add(dir *inode, name string, n *inode) {
+	if d.byName == nil {
+		d.byName = map[string]*dirent{}
+	}
+	d.last++
+	e := &dirent{name, n, d.last}
+	d.byName[name] = e
+	d.order = append(d.order, e)
+	if n.dir != nil {
+		n.dir.parent = dir
+	}
+}
+
+// remove takes a name out. Its place in the order goes when half of them are
+// such, so that removing costs the same however long the directory is.
+func (d *directory) remove(e *dirent) {
+	delete(d.byName, e.name)
+	e.node = nil
+	if d.removed++; d.removed <= len(d.order)/2 {
+		return
+	}
+	kept := make([]*dirent, 0, len(d.byName)+len(d.byName)/4)
+	for _, e := range d.order {
+		if e.node != nil {
+			kept = append(kept, e)
+		}
+	}
+	d.order, d.removed = kept, 0
+	if len(kept) == 0 {
+		d.order, d.byName = nil, nil
+	}
+}
+
+// after calls f with the entries that follow a cookie until f says no.
+func (d *directory) after(cookie uint64, f func(*dirent) bool) {
+	k := len(d.order)
+	if cookie > cookieDotDot {
+		k = sort.Search(k, func(i int) bool { return d.order[i].seq >= cookie })
+	}
+	for k--; k >= 0; k-- {
+		if e := d.order[k]; e.node != nil && !f(e) {
+			return
+		}
+	}
+}
