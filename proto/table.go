@@ -21,6 +21,22 @@ const (
 	ReplyIgnored                      // the kernel takes one and ignores what it says
 )
 
+// Role says what a request's name is.
+type Role uint8
+
+const (
+	RoleEntry   Role = iota // an entry of the directory Header.NodeId
+	RoleRemoved             // an entry of it that is gone after success
+	RoleMoved               // the same, gone to the entry that comes next
+	RoleNew                 // an entry of the directory In.Newdir
+	RoleTarget              // what a symbolic link says
+	RoleXattr               // an extended attribute of the node
+	RoleNone                // nothing that means anything
+)
+
+// IsEntry reports whether the name is one of a directory's.
+func (r Role) IsEntry() bool { return r <= RoleNew }
+
 // Row is what there is to know about an opcode. Decoding, encoding, schemas,
 // prompts, traces and scores read it.
 type Row struct {
@@ -28,6 +44,7 @@ type Row struct {
 	Name  string
 	In    any    // a nil pointer of the in-struct's type, or nil
 	Names int    // NUL-terminated names after In
+	Roles []Role // what each name is, where not all are RoleEntry
 	Size  string // the field of In with the payload's length in bytes; "" where there is no payload
 	List  any    // a nil pointer of the element type of the list after In, counted by In.Count
 	Out   any    // a nil pointer of the out-struct's type, or nil
@@ -58,12 +75,12 @@ var table = [...]Row{
 	OpGetattr:         {Name: "GETATTR", In: (*fuse.GetAttrIn)(nil), Out: (*fuse.AttrOut)(nil)},
 	OpSetattr:         {Name: "SETATTR", In: (*fuse.SetAttrIn)(nil), Out: (*fuse.AttrOut)(nil)},
 	OpReadlink:        {Name: "READLINK", Reply: ReplyBytes},
-	OpSymlink:         {Name: "SYMLINK", Names: 2, Out: (*fuse.EntryOut)(nil)},
+	OpSymlink:         {Name: "SYMLINK", Names: 2, Roles: []Role{RoleEntry, RoleTarget}, Out: (*fuse.EntryOut)(nil)},
 	OpMknod:           {Name: "MKNOD", In: (*fuse.MknodIn)(nil), Names: 1, Out: (*fuse.EntryOut)(nil)},
 	OpMkdir:           {Name: "MKDIR", In: (*fuse.MkdirIn)(nil), Names: 1, Out: (*fuse.EntryOut)(nil)},
-	OpUnlink:          {Name: "UNLINK", Names: 1},
-	OpRmdir:           {Name: "RMDIR", Names: 1},
-	OpRename:          {Name: "RENAME", In: (*fuse.RenameIn)(nil), InLen: renameLen, Names: 2},
+	OpUnlink:          {Name: "UNLINK", Names: 1, Roles: []Role{RoleRemoved}},
+	OpRmdir:           {Name: "RMDIR", Names: 1, Roles: []Role{RoleRemoved}},
+	OpRename:          {Name: "RENAME", In: (*fuse.RenameIn)(nil), InLen: renameLen, Names: 2, Roles: []Role{RoleMoved, RoleNew}},
 	OpLink:            {Name: "LINK", In: (*fuse.LinkIn)(nil), Names: 1, Out: (*fuse.EntryOut)(nil)},
 	OpOpen:            {Name: "OPEN", In: (*fuse.OpenIn)(nil), Out: (*fuse.OpenOut)(nil)},
 	OpRead:            {Name: "READ", In: (*fuse.ReadIn)(nil), Reply: ReplyBytes},
@@ -71,10 +88,10 @@ var table = [...]Row{
 	OpStatfs:          {Name: "STATFS", Out: (*fuse.StatfsOut)(nil)},
 	OpRelease:         {Name: "RELEASE", In: (*fuse.ReleaseIn)(nil), Reply: ReplyIgnored},
 	OpFsync:           {Name: "FSYNC", In: (*fuse.FsyncIn)(nil)},
-	OpSetxattr:        {Name: "SETXATTR", In: (*fuse.SetXAttrIn)(nil), InLen: setxattrLen, Names: 1, Size: "Size"},
-	OpGetxattr:        {Name: "GETXATTR", In: (*fuse.GetXAttrIn)(nil), Names: 1, Out: (*fuse.GetXAttrOut)(nil), Reply: ReplySizeOrBytes},
+	OpSetxattr:        {Name: "SETXATTR", In: (*fuse.SetXAttrIn)(nil), InLen: setxattrLen, Names: 1, Roles: []Role{RoleXattr}, Size: "Size"},
+	OpGetxattr:        {Name: "GETXATTR", In: (*fuse.GetXAttrIn)(nil), Names: 1, Roles: []Role{RoleXattr}, Out: (*fuse.GetXAttrOut)(nil), Reply: ReplySizeOrBytes},
 	OpListxattr:       {Name: "LISTXATTR", In: (*fuse.GetXAttrIn)(nil), Out: (*fuse.GetXAttrOut)(nil), Reply: ReplySizeOrBytes},
-	OpRemovexattr:     {Name: "REMOVEXATTR", Names: 1},
+	OpRemovexattr:     {Name: "REMOVEXATTR", Names: 1, Roles: []Role{RoleXattr}},
 	OpFlush:           {Name: "FLUSH", In: (*fuse.FlushIn)(nil)},
 	OpInit:            {Name: "INIT", In: (*fuse.InitIn)(nil), InLen: initLen, Out: (*fuse.InitOut)(nil)},
 	OpOpendir:         {Name: "OPENDIR", In: (*fuse.OpenIn)(nil), Out: (*fuse.OpenOut)(nil)},
@@ -95,13 +112,13 @@ var table = [...]Row{
 	OpBatchForget:     {Name: "BATCH_FORGET", In: (*BatchForgetIn)(nil), List: (*ForgetOne)(nil), Reply: ReplyNone},
 	OpFallocate:       {Name: "FALLOCATE", In: (*fuse.FallocateIn)(nil)},
 	OpReaddirplus:     {Name: "READDIRPLUS", In: (*fuse.ReadIn)(nil), Reply: ReplyEntriesPlus},
-	OpRename2:         {Name: "RENAME2", In: (*fuse.RenameIn)(nil), Names: 2},
+	OpRename2:         {Name: "RENAME2", In: (*fuse.RenameIn)(nil), Names: 2, Roles: []Role{RoleMoved, RoleNew}},
 	OpLseek:           {Name: "LSEEK", In: (*fuse.LseekIn)(nil), Out: (*fuse.LseekOut)(nil)},
 	OpCopyFileRange:   {Name: "COPY_FILE_RANGE", In: (*fuse.CopyFileRangeIn)(nil), Out: (*fuse.WriteOut)(nil)},
 	OpSetupmapping:    {Name: "SETUPMAPPING", In: (*SetupMappingIn)(nil), Unsent: virtiofs},
 	OpRemovemapping:   {Name: "REMOVEMAPPING", In: (*RemoveMappingIn)(nil), List: (*RemoveMappingOne)(nil), Unsent: virtiofs},
 	OpSyncfs:          {Name: "SYNCFS", In: (*SyncFSIn)(nil), Unsent: "virtiofs and fuseblk only"},
-	OpTmpfile:         {Name: "TMPFILE", In: (*fuse.CreateIn)(nil), Names: 1, Out: (*fuse.CreateOut)(nil)},
+	OpTmpfile:         {Name: "TMPFILE", In: (*fuse.CreateIn)(nil), Names: 1, Roles: []Role{RoleNone}, Out: (*fuse.CreateOut)(nil)},
 	OpStatx:           {Name: "STATX", In: (*fuse.StatxIn)(nil), Out: (*fuse.StatxOut)(nil)},
 	OpCopyFileRange64: {Name: "COPY_FILE_RANGE_64", In: (*fuse.CopyFileRangeIn)(nil), Out: (*fuse.CopyFileRangeOut)(nil)},
 }
@@ -129,6 +146,14 @@ func Rows() []*Row {
 		}
 	}
 	return rows
+}
+
+// Role is what name i of a request is.
+func (r *Row) Role(i int) Role {
+	if i < len(r.Roles) {
+		return r.Roles[i]
+	}
+	return RoleEntry
 }
 
 // NewIn allocates the row's in-struct; nil where the row has none.

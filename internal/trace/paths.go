@@ -12,36 +12,6 @@ import (
 	"github.com/llmfs-raw/llmfs-raw/proto"
 )
 
-// role is what a request's name is.
-type role uint8
-
-const (
-	roleEntry   role = iota // an entry of the directory Header.NodeId
-	roleRemoved             // an entry of it that is gone after the reply
-	roleMoved               // an entry of the directory In.Newdir
-	roleText                // no entry at all: an attribute, a symbolic link's target
-)
-
-// roles tells opcodes whose names are not one roleEntry.
-var roles = map[proto.Opcode][]role{
-	proto.OpUnlink:      {roleRemoved},
-	proto.OpRmdir:       {roleRemoved},
-	proto.OpRename:      {roleEntry, roleMoved},
-	proto.OpRename2:     {roleEntry, roleMoved},
-	proto.OpSymlink:     {roleEntry, roleText},
-	proto.OpTmpfile:     {roleText},
-	proto.OpSetxattr:    {roleText},
-	proto.OpGetxattr:    {roleText},
-	proto.OpRemovexattr: {roleText},
-}
-
-func roleOf(op proto.Opcode, i int) role {
-	if list := roles[op]; i < len(list) {
-		return list[i]
-	}
-	return roleEntry
-}
-
 // link is one name of a node.
 type link struct {
 	dir  uint64
@@ -119,21 +89,21 @@ func (t *tree) learn(p *Pair) {
 		return
 	}
 	for i, name := range p.Req.Names {
-		t.learnName(p, roleOf(p.Req.Op, i), link{p.Req.Header.NodeId, name})
+		t.learnName(p, p.Req.Op.Row().Role(i), link{p.Req.Header.NodeId, name})
 	}
 	for _, e := range p.Rep.Entries {
 		t.see(link{p.Req.Header.NodeId, e.Name}, e.Entry.NodeId)
 	}
 }
 
-func (t *tree) learnName(p *Pair, r role, l link) {
+func (t *tree) learnName(p *Pair, r proto.Role, l link) {
 	in, _ := p.Req.In.(*fuse.RenameIn)
 	switch {
-	case r == roleRemoved:
+	case r == proto.RoleRemoved:
 		t.remove(l)
-	case r == roleMoved && in != nil:
+	case r == proto.RoleNew && in != nil:
 		t.move(link{l.dir, p.Req.Names[0]}, link{in.Newdir, l.name}, in.Flags)
-	case r == roleEntry:
+	case r == proto.RoleEntry:
 		t.see(l, entryID(p.Rep.Out))
 	}
 }

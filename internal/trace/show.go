@@ -139,7 +139,7 @@ func (f *Formatter) request(r *proto.Request) []string {
 // names are the paths that the request is about.
 func (f *Formatter) names(r *proto.Request) []string {
 	var list []string
-	if len(r.Names) == 0 || roleOf(r.Op, 0) == roleText {
+	if len(r.Names) == 0 || !r.Op.Row().Role(0).IsEntry() {
 		if r.Header.NodeId == 0 {
 			return nil
 		}
@@ -153,10 +153,11 @@ func (f *Formatter) names(r *proto.Request) []string {
 
 func (f *Formatter) name(r *proto.Request, i int, name string) string {
 	dir := r.Header.NodeId
-	switch roleOf(r.Op, i) {
-	case roleText:
+	role := r.Op.Row().Role(i)
+	if !role.IsEntry() {
 		return strconv.Quote(name)
-	case roleMoved:
+	}
+	if role == proto.RoleNew {
 		dir = newdir(r)
 	}
 	return f.show(f.paths.child(link{dir, name}))
