@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -27,11 +28,18 @@ func newModel(o *mountOptions) (model.Model, error) {
 }
 
 func newReference(o *mountOptions) (model.Model, error) {
+	ttl := o.ttl
+	if ttl == 0 {
+		ttl = -1 // none
+	}
 	return reference.New(reference.Options{
 		Size:             int64(o.size),
 		ReadOnly:         o.readOnly,
 		CheckPermissions: o.ownPermissions,
 		DirectIO:         o.directIO,
-		TTL:              o.ttl,
+		TTL:              ttl,
+		RootUid:          uint32(os.Geteuid()),
+		RootGid:          uint32(os.Getegid()),
+		RootMode:         0o755,
 	}), nil
 }

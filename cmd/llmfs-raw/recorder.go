@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/llmfs-raw/llmfs-raw/fuseraw"
 	"github.com/llmfs-raw/llmfs-raw/internal/session"
 	"github.com/llmfs-raw/llmfs-raw/internal/trace"
+	"github.com/llmfs-raw/llmfs-raw/proto"
 )
 
 type recorder struct {
@@ -51,20 +51,17 @@ func (o *mountOptions) recorded() map[string]string {
 }
 
 // hook is what the loop calls, nil where nobody wants to know.
-func (r *recorder) hook() func(fuseraw.Exchange) {
+func (r *recorder) hook() func(*proto.Request, *proto.Reply, time.Duration) {
 	if r.file == nil && r.show == nil {
 		return nil
 	}
 	return r.record
 }
 
-func (r *recorder) record(x fuseraw.Exchange) {
-	pair := &trace.Pair{
-		Req: x.Req, Rep: x.Reply, Took: x.Took, Note: x.Note,
-		Usage: trace.Usage(r.sess.TakeUsage(x.Req.Header.Unique)),
-	}
-	if r.kernelBytes {
-		pair.Kernel = &trace.Kernel{Req: x.ReqBytes, Rep: x.ReplyBytes}
+func (r *recorder) record(req *proto.Request, rep *proto.Reply, took time.Duration) {
+	pair := &trace.Pair{Req: req, Rep: rep, Took: took, Usage: trace.Usage(r.sess.TakeUsage(req.Header.Unique))}
+	if req.Op.Row().Reply == proto.ReplyNone {
+		pair.Rep = nil
 	}
 	if r.file != nil {
 		_ = r.file.Write(pair) // Close reports the first error
