@@ -9,13 +9,11 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
-	"pgregory.net/rapid"
 )
 
-// kind is a kind of argument. The generator's second parameter is the slot that the current
-// burst of descriptor calls works on, or "".
+// kind is a kind of argument.
 type kind struct {
-	gen   func(t *rapid.T, slot string) string
+	gen   func(d *drawing) string
 	check func(string) error
 	// simple are values that Shrink tries in place of others.
 	simple []string
@@ -24,7 +22,11 @@ type kind struct {
 }
 
 var (
-	argPath   = kind{gen: genPath, check: checkText, path: true, simple: []string{"a", "d", "d/a"}}
+	argPath   = pathKind(likely(6, genKnown(anyType), genPath))
+	argNew    = pathKind(likely(8, genPath, genKnown(anyType)))
+	argDir    = pathKind(likely(7, genKnown(dirType), genPath))
+	argFile   = pathKind(likely(7, genKnown(fileType), genPath))
+	argLink   = pathKind(likely(7, genKnown(linkType), genPath))
 	argTarget = kind{gen: genTarget, check: checkText, simple: []string{"a", "d"}}
 	argFD     = kind{gen: genFD, check: checkFD, fd: true, simple: slots[:1]}
 	argData   = kind{gen: sampled(dataPool), check: checkData, simple: []string{`""`, `"x"`}}
@@ -33,17 +35,17 @@ var (
 	argValue  = kind{gen: sampled(valuePool), check: checkData, simple: []string{`"v"`}}
 )
 
-// argNum is a number or flags taken from a pool; an entry written N×TEXT counts N times.
-func argNum(pool ...string) kind {
-	_, first, weighted := strings.Cut(pool[0], "×")
-	if !weighted {
-		first = pool[0]
-	}
-	return kind{gen: sampled(pool), check: checkNum, simple: []string{first}}
+func pathKind(gen func(*drawing) string) kind {
+	return kind{gen: gen, check: checkText, path: true, simple: []string{"a", "d", "d/a"}}
 }
 
-// sampled draws from a pool in which "5×x" stands for five x.
-func sampled(pool []string) func(*rapid.T, string) string {
+// argNum is a number or flags taken from a pool; an entry written N×TEXT counts N times.
+func argNum(pool ...string) kind {
+	return kind{gen: sampled(pool), check: checkNum, simple: []string{weightedPool(pool)[0]}}
+}
+
+// weightedPool repeats the entries of a pool in which "5×x" stands for five x.
+func weightedPool(pool []string) []string {
 	var all []string
 	for _, entry := range pool {
 		times, text, weighted := strings.Cut(entry, "×")
@@ -53,52 +55,8 @@ func sampled(pool []string) func(*rapid.T, string) string {
 		}
 		all = append(all, slices.Repeat([]string{text}, n)...)
 	}
-	gen := rapid.SampledFrom(all)
-	return func(t *rapid.T, _ string) string { return gen.Draw(t, "") }
+	return all
 }
-
-var (
-	dirNames  = []string{"d", "e"}
-	allNames  = []string{"6×a", "6×b", "4×c", "6×d", "4×e", "4×s", "1×n{255}", "1×n{256}"}
-	pathEnds  = []string{"24×", "/", "/.", "/.."}
-	pathAlone = []string{"6×.", "2×..", "/", `""`}
-
-	genDir   = sampled(dirNames)
-	genName  = sampled(allNames)
-	genEnd   = sampled(pathEnds)
-	genAlone = sampled(pathAlone)
-	genDepth = rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1, 1, 1, 2})
-	genDie   = rapid.IntRange(0, 29)
-)
-
-// genPath draws a path of at most three components, mostly short ones of few names.
-func genPath(t *rapid.T, _ string) string {
-	if genDie.Draw(t, "") == 29 {
-		return genAlone(t, "")
-	}
-	path := ""
-	for range genDepth.Draw(t, "") {
-		path += genDir(t, "") + "/"
-	}
-	return path + genName(t, "") + genEnd(t, "")
-}
-
-// genTarget draws what a symbolic link points to.
-func genTarget(t *rapid.T, _ string) string {
-	return genTargetPool(t, "")
-}
-
-var genTargetPool = sampled([]string{"6×a", "2×b", "6×d", "3×e", "s", "4×d/a", "../a", "..", "2×../d", "/", ".",
-	"x{200}", "x{4095}", "x{4096}", `""`, "d/", "a/"})
-
-func genFD(t *rapid.T, slot string) string {
-	if slot != "" {
-		return slot
-	}
-	return genSlot.Draw(t, "")
-}
-
-var genSlot = rapid.SampledFrom(slots)
 
 var dataPool = []string{`""`, `3×"x"`, `2×"hello"`, `"ab"*2047`, `"b"*4095`, `2×"c"*4096`, `"d"*4097`,
 	`"ef"*4096`, `"0123456789"*7000`, `"\x00"*4096`}
@@ -106,7 +64,7 @@ var dataPool = []string{`""`, `3×"x"`, `2×"hello"`, `"ab"*2047`, `"b"*4095`, `
 var timePool = []string{"3×NOW", "2×OMIT", "0.0", "1000000000.123456789", "1.999999999", "-5.5", "4102444800.1",
 	"1.1000000000", "8589934592.7"}
 
-var xattrPool = []string{"6×user.a", "3×user.b", "2×trusted.t", "2×security.s", "3×system.posix_acl_access",
+var xattrPool = []string{"20×user.a", "3×user.b", "2×trusted.t", "2×security.s", "3×system.posix_acl_access",
 	"3×system.posix_acl_default", "system.x", "bogus.x", "user.", "user.n{250}", "user.n{251}", "bogus", `""`}
 
 var valuePool = []string{`""`, `4×"v"`, `2×"value"`, `"w"*300`, `"z"*65536`, `"z"*65537`,

@@ -53,7 +53,7 @@ func sequences(t *testing.T, share float64) int {
 	}
 	n := defaultSequences * share
 	if testing.Short() {
-		n /= 20
+		n /= 4 // and rapid divides by five again
 	}
 	return max(1, int(n))
 }

@@ -2,8 +2,6 @@
 
 package diff
 
-import "pgregory.net/rapid"
-
 // call is a row of the table.
 type call struct {
 	name   string
@@ -21,19 +19,19 @@ var (
 		"O_RDONLY|O_TRUNC", "O_RDWR|O_SYNC|O_CREAT", "O_WRONLY|O_APPEND", "O_RDWR|O_CREAT|O_NOFOLLOW")
 	argMode = argNum("3×0644", "3×0755", "3×0777", "2×0666", "0600", "0700", "0", "01777", "02755", "04755", "02777",
 		"06711", "0444", "07777", "0111")
-	argOffset = argNum("4×0", "2×1", "2×4095", "2×4096", "4097", "8192", "70000", "2^62", "MAX", "-1", "2^31")
-	argOwnPos = argNum("4×-", "2×0", "4096", "1", "-1", "70000")
-	argLength = argNum("2×0", "1", "5", "4095", "3×4096", "4097", "2×8192", "2×70000", "-1")
-	argSize   = argNum("4×0", "2×1", "3×5", "4095", "2×4096", "4097", "8192", "70000", "2^62", "MAX", "-1", "2^31")
-	argUID    = argNum("2×0", "3×1000", "2×1001", "4×-1", "77")
-	argGID    = argNum("2×0", "3×1000", "2×2000", "1001", "4×-1", "77")
-	argNoFol  = argNum("3×0", "2×AT_SYMLINK_NOFOLLOW")
-	argLink   = argNum("2×0", "2×AT_SYMLINK_FOLLOW", "0x80")
-	argLock   = argNum("2×F_RDLCK", "3×F_WRLCK", "2×F_UNLCK")
-	argXFlags = argNum("5×0", "2×XATTR_CREATE", "2×XATTR_REPLACE", "XATTR_CREATE|XATTR_REPLACE")
-	argXSize  = argNum("6×70000", "2×0", "1", "300")
-	argDev    = argNum("3×0x103", "0x105", "0", "0x10ff02", "-1")
-	argType   = argNum("3×S_IFREG|0644", "3×S_IFIFO|0666", "S_IFSOCK|0777", "2×S_IFCHR|0666", "S_IFBLK|0600",
+	argOffset   = argNum("4×0", "2×1", "2×4095", "2×4096", "4097", "8192", "70000", "2^62", "MAX", "-1", "2^31")
+	argOwnPos   = argNum("4×-", "2×0", "4096", "1", "-1", "70000")
+	argLength   = argNum("2×0", "1", "5", "4095", "3×4096", "4097", "2×8192", "2×70000", "-1")
+	argSize     = argNum("4×0", "2×1", "3×5", "4095", "2×4096", "4097", "8192", "70000", "2^62", "MAX", "-1", "2^31")
+	argUID      = argNum("2×0", "3×1000", "2×1001", "4×-1", "77")
+	argGID      = argNum("2×0", "3×1000", "2×2000", "1001", "4×-1", "77")
+	argNoFol    = argNum("3×0", "2×AT_SYMLINK_NOFOLLOW")
+	argLinkFlag = argNum("2×0", "2×AT_SYMLINK_FOLLOW", "0x80")
+	argLock     = argNum("2×F_RDLCK", "3×F_WRLCK", "2×F_UNLCK")
+	argXFlags   = argNum("5×0", "2×XATTR_CREATE", "2×XATTR_REPLACE", "XATTR_CREATE|XATTR_REPLACE")
+	argXSize    = argNum("6×70000", "2×0", "1", "300")
+	argDev      = argNum("3×0x103", "0x105", "0", "0x10ff02", "-1")
+	argType     = argNum("3×S_IFREG|0644", "3×S_IFIFO|0666", "S_IFSOCK|0777", "2×S_IFCHR|0666", "S_IFBLK|0600",
 		"S_IFDIR|0755", "0644", "0170644")
 	argWhence = argNum("3×SEEK_SET", "2×SEEK_CUR", "3×SEEK_END", "3×SEEK_DATA", "3×SEEK_HOLE", "9")
 	argPunch  = argNum("3×0", "3×KEEP_SIZE", "4×PUNCH_HOLE|KEEP_SIZE", "2×ZERO_RANGE", "ZERO_RANGE|KEEP_SIZE",
@@ -68,7 +66,7 @@ var calls = []call{
 	{name: "pwrite", weight: 16, args: kinds(argFD, argData, argOffset), run: doPwrite},
 	{name: "lseek", weight: 10, args: kinds(argFD, argOffset, argWhence), run: doLseek},
 	{name: "setfl", weight: 2, args: kinds(argFD, argStatus), run: doSetfl},
-	{name: "truncate", weight: 8, args: kinds(argPath, argSize), run: doTruncate},
+	{name: "truncate", weight: 8, args: kinds(argFile, argSize), run: doTruncate},
 	{name: "ftruncate", weight: 10, args: kinds(argFD, argSize), run: doFtruncate},
 	{name: "fallocate", weight: 12, args: kinds(argFD, argPunch, argAllocOff, argAllocLen), run: doFallocate},
 	{name: "copy_file_range", weight: 8, args: kinds(argFD, argOwnPos, argFD2, argOwnPos, argLength), run: doCopyRange},
@@ -79,23 +77,23 @@ var calls = []call{
 	{name: "fdatasync", weight: 2, args: kinds(argFD), run: doFdatasync},
 	{name: "poll", weight: 2, args: kinds(argFD, argEvents), run: doPoll},
 
-	{name: "mkdir", weight: 20, args: kinds(argPath, argMode), run: doMkdir},
-	{name: "rmdir", weight: 10, args: kinds(argPath), run: doRmdir},
-	{name: "mknod", weight: 10, args: kinds(argPath, argType, argDev), run: doMknod},
-	{name: "symlink", weight: 14, args: kinds(argTarget, argPath), run: doSymlink},
-	{name: "readlink", weight: 6, args: kinds(argPath), run: doReadlink},
-	{name: "link", weight: 14, args: kinds(argPath, argPath), run: doLink},
-	{name: "linkat", weight: 4, args: kinds(argPath, argPath, argLink), run: doLinkat},
-	{name: "linkfd", weight: 5, args: kinds(argFD, argPath), run: doLinkFD},
-	{name: "linkempty", weight: 2, args: kinds(argFD, argPath), run: doLinkEmpty},
+	{name: "mkdir", weight: 20, args: kinds(argNew, argMode), run: doMkdir},
+	{name: "rmdir", weight: 10, args: kinds(argDir), run: doRmdir},
+	{name: "mknod", weight: 10, args: kinds(argNew, argType, argDev), run: doMknod},
+	{name: "symlink", weight: 14, args: kinds(argTarget, argNew), run: doSymlink},
+	{name: "readlink", weight: 6, args: kinds(argLink), run: doReadlink},
+	{name: "link", weight: 14, args: kinds(argFile, argNew), run: doLink},
+	{name: "linkat", weight: 4, args: kinds(argPath, argNew, argLinkFlag), run: doLinkat},
+	{name: "linkfd", weight: 5, args: kinds(argFD, argNew), run: doLinkFD},
+	{name: "linkempty", weight: 2, args: kinds(argFD, argNew), run: doLinkEmpty},
 	{name: "unlink", weight: 14, args: kinds(argPath), run: doUnlink},
-	{name: "rename", weight: 22, args: kinds(argPath, argPath), run: doRename},
+	{name: "rename", weight: 22, args: kinds(argPath, argNew), run: doRename},
 	{name: "renameat2", weight: 16, args: kinds(argPath, argPath, argRename), run: doRenameat2},
-	{name: "chdir", weight: 5, args: kinds(argPath), run: doChdir},
+	{name: "chdir", weight: 5, args: kinds(argDir), run: doChdir},
 	{name: "fchdir", weight: 2, args: kinds(argFD), run: doFchdir},
-	{name: "ls", weight: 8, args: kinds(argPath), run: doLs},
+	{name: "ls", weight: 8, args: kinds(argDir), run: doLs},
 	{name: "list", weight: 5, args: kinds(argFD), run: doList},
-	{name: "listwhile", weight: 2, args: kinds(argPath, argCount, argBuffer), run: doListWhile},
+	{name: "listwhile", weight: 2, args: kinds(argNew, argCount, argBuffer), run: doListWhile},
 
 	{name: "stat", weight: 6, args: kinds(argPath), run: doStat},
 	{name: "lstat", weight: 6, args: kinds(argPath), run: doLstat},
@@ -110,7 +108,7 @@ var calls = []call{
 	{name: "fchown", weight: 3, args: kinds(argFD, argUID, argGID), run: doFchown},
 	{name: "utimensat", weight: 12, args: kinds(argPath, argTime, argTime, argNoFol), run: doUtimensat},
 	{name: "futimens", weight: 4, args: kinds(argFD, argTime, argTime), run: doFutimens},
-	{name: "umask", weight: 4, args: kinds(argUmask), run: doUmask},
+	{name: "umask", weight: 6, args: kinds(argUmask), run: doUmask},
 	{name: "statfs", weight: 1, args: kinds(argPath), run: doStatfs},
 	{name: "fstatfs", weight: 1, args: kinds(argFD), run: doFstatfs},
 	{name: "getflags", weight: 2, args: kinds(argFD), run: doGetFlags},
@@ -133,9 +131,9 @@ var calls = []call{
 }
 
 var (
-	argFD2       = kind{gen: func(t *rapid.T, _ string) string { return genSlot.Draw(t, "") }, check: checkFD, fd: true}
-	argMapOffset = argNum("4×0", "2×4096", "1", "65536")
-	argMapLength = argNum("1", "2×4096", "4097", "70000", "0")
+	argFD2       = kind{gen: genBound, check: checkFD, fd: true}
+	argMapOffset = argNum("12×0", "3×4096", "1", "65536")
+	argMapLength = argNum("2×1", "4×4096", "4097", "70000", "0")
 	argLockStart = argNum("3×0", "2×10", "100", "-1", "2^62")
 	argLockLen   = argNum("2×0", "3×10", "2×5", "100", "MAX", "-3")
 )

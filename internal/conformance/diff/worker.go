@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"syscall"
@@ -85,6 +86,8 @@ func workerMain(spec string) error {
 		return err
 	}
 	debug.SetPanicOnFault(true)
+	// AT_EMPTY_PATH compares the credentials of the opener by address, and each thread has its own.
+	runtime.LockOSThread()
 	return w.serve(os.Stdin, os.Stdout)
 }
 
@@ -96,7 +99,7 @@ func (w *worker) enter(dir string, who actor) (err error) {
 	if err = unix.Chroot(dir); err != nil {
 		return fmt.Errorf("chroot %s: %w", dir, err)
 	}
-	unix.Umask(0o022)
+	unix.Umask(0)
 	if err = syscall.Setgroups(who.groups); err != nil {
 		return fmt.Errorf("setgroups %v: %w", who.groups, err)
 	}
@@ -151,7 +154,7 @@ func (w *worker) end(request) result {
 	for name := range w.slots {
 		w.release(name)
 	}
-	unix.Umask(0o022)
+	unix.Umask(0)
 	if unix.Getuid() == 0 {
 		restoreRoot()
 	}
