@@ -201,6 +201,7 @@ func (f *field) uint(v any) uint64 {
 // FieldInfo is one field of a struct's JSON form.
 type FieldInfo struct {
 	Name     string // as JSON has it
+	Struct   string // the struct that declares it, as Meanings and Describe name it
 	Type     reflect.Type
 	Optional bool // left out where empty
 }
@@ -212,9 +213,17 @@ func FieldsOf(t reflect.Type) []FieldInfo {
 	if t.Kind() != reflect.Struct {
 		return nil
 	}
+	return structLayout(t).info()
+}
+
+func (l *layout) info() []FieldInfo {
+	owner := l.typ.Name()
+	if inner, ok := onlyEmbeds(l.typ); ok {
+		owner = inner.Name()
+	}
 	var list []FieldInfo
-	for _, f := range structLayout(t).fields {
-		list = append(list, FieldInfo{Name: f.name, Type: f.typ, Optional: f.optional})
+	for _, f := range l.fields {
+		list = append(list, FieldInfo{Name: f.name, Struct: owner, Type: f.typ, Optional: f.optional})
 	}
 	return list
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/llmfs-raw/llmfs-raw/proto"
 )
 
 // view is how a field is shown. The zero view leaves out zeros.
@@ -132,7 +134,7 @@ func (w *words) add(owner, name string, n uint64, text string) {
 	if !w.shown(view, name, n) {
 		return
 	}
-	if m, ok := Meanings[key]; ok {
+	if m, ok := proto.Meanings[key]; ok {
 		text = plainMode(m.String(n))
 	}
 	if view.node {

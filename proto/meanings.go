@@ -1,7 +1,7 @@
-package trace
+package proto
 
 // What the bits of the protocol's fields mean: one table, from which traces
-// are shown and documents and prompts can be made.
+// are shown, and schemas, prompts and documents are made.
 
 import (
 	"strconv"
@@ -22,7 +22,7 @@ type Meaning struct {
 	Octal bool // what no bit names is shown in octal, not in hex
 }
 
-const whole = ^uint64(0) // the mask of a field with one value at a time
+const exact = ^uint64(0) // the mask of a field with one value at a time
 
 // Meanings tells fields by the struct that declares them and their JSON name.
 // The values of O_* are those of x86-64.
@@ -39,10 +39,10 @@ var Meanings = map[string]Meaning{
 	"FileLock.Typ":              {Bits: lockType},
 	"FsyncIn.FsyncFlags":        {Bits: fsyncFlags},
 	"GetAttrIn.Flags":           {Bits: getattrFlags},
-	"InitIn.Flags":              {Bits: initFlags},
-	"InitIn.Flags2":             {Bits: initFlags2},
-	"InitOut.Flags":             {Bits: initFlags},
-	"InitOut.Flags2":            {Bits: initFlags2},
+	"InitIn.Flags":              {Bits: initBits},
+	"InitIn.Flags2":             {Bits: initBits2},
+	"InitOut.Flags":             {Bits: initBits},
+	"InitOut.Flags2":            {Bits: initBits2},
 	"IoctlIn.Flags":             {Bits: ioctlFlags},
 	"IoctlOut.Flags":            {Bits: ioctlFlags},
 	"LkIn.LkFlags":              {Bits: lkFlags},
@@ -100,6 +100,20 @@ func (m Meaning) String(v uint64) string {
 	return strings.Join(names, "|")
 }
 
+// Legend lists the names with their values in decimal, as JSON has them:
+// "F_RDLCK 0 shared lock, F_WRLCK 1 exclusive lock, F_UNLCK 2 no lock".
+func (m Meaning) Legend() string {
+	var list []string
+	for _, b := range m.Bits {
+		item := b.Name + " " + itoa(b.Value)
+		if b.Doc != "" {
+			item += " " + b.Doc
+		}
+		list = append(list, item)
+	}
+	return strings.Join(list, ", ")
+}
+
 func (m Meaning) number(v uint64) string {
 	switch {
 	case v == 0:
@@ -145,14 +159,14 @@ var fileMode = Meaning{Octal: true, Bits: []Bit{
 }}
 
 var direntType = []Bit{
-	{"DT_UNKNOWN", 0, whole, ""},
-	{"DT_FIFO", 1, whole, "named pipe"},
-	{"DT_CHR", 2, whole, "character device"},
-	{"DT_DIR", 4, whole, "directory"},
-	{"DT_BLK", 6, whole, "block device"},
-	{"DT_REG", 8, whole, "regular file"},
-	{"DT_LNK", 10, whole, "symbolic link"},
-	{"DT_SOCK", 12, whole, "socket"},
+	{"DT_UNKNOWN", 0, exact, ""},
+	{"DT_FIFO", 1, exact, "named pipe"},
+	{"DT_CHR", 2, exact, "character device"},
+	{"DT_DIR", 4, exact, "directory"},
+	{"DT_BLK", 6, exact, "block device"},
+	{"DT_REG", 8, exact, "regular file"},
+	{"DT_LNK", 10, exact, "symbolic link"},
+	{"DT_SOCK", 12, exact, "socket"},
 }
 
 var setattrValid = []Bit{
@@ -192,16 +206,16 @@ var renameFlags = []Bit{
 }
 
 var accessMask = []Bit{
-	{"F_OK", 0, whole, "does it exist"},
+	{"F_OK", 0, exact, "does it exist"},
 	{"X_OK", 1, 0, ""},
 	{"W_OK", 2, 0, ""},
 	{"R_OK", 4, 0, ""},
 }
 
 var lockType = []Bit{
-	{"F_RDLCK", 0, whole, "shared lock"},
-	{"F_WRLCK", 1, whole, "exclusive lock"},
-	{"F_UNLCK", 2, whole, "no lock"},
+	{"F_RDLCK", 0, exact, "shared lock"},
+	{"F_WRLCK", 1, exact, "exclusive lock"},
+	{"F_UNLCK", 2, exact, "no lock"},
 }
 
 var lkFlags = []Bit{
@@ -209,11 +223,11 @@ var lkFlags = []Bit{
 }
 
 var whence = []Bit{
-	{"SEEK_SET", 0, whole, ""},
-	{"SEEK_CUR", 1, whole, ""},
-	{"SEEK_END", 2, whole, ""},
-	{"SEEK_DATA", 3, whole, "the next offset with data"},
-	{"SEEK_HOLE", 4, whole, "the next hole, or the end"},
+	{"SEEK_SET", 0, exact, ""},
+	{"SEEK_CUR", 1, exact, ""},
+	{"SEEK_END", 2, exact, ""},
+	{"SEEK_DATA", 3, exact, "the next offset with data"},
+	{"SEEK_HOLE", 4, exact, "the next hole, or the end"},
 }
 
 var getattrFlags = []Bit{
@@ -336,7 +350,7 @@ var statxAttributes = []Bit{
 	{"STATX_ATTR_DAX", 0x200000, 0, ""},
 }
 
-var initFlags = []Bit{
+var initBits = []Bit{
 	{"FUSE_ASYNC_READ", 1 << 0, 0, "several READs of a file at once"},
 	{"FUSE_POSIX_LOCKS", 1 << 1, 0, "fcntl(2) locks are asked for"},
 	{"FUSE_FILE_OPS", 1 << 2, 0, ""},
@@ -371,8 +385,8 @@ var initFlags = []Bit{
 	{"FUSE_INIT_RESERVED", 1 << 31, 0, ""},
 }
 
-// initFlags2 are bits 32 and up of the flags of INIT.
-var initFlags2 = []Bit{
+// initBits2 are bits 32 and up of the flags of INIT.
+var initBits2 = []Bit{
 	{"FUSE_SECURITY_CTX", 1 << 0, 0, ""},
 	{"FUSE_HAS_INODE_DAX", 1 << 1, 0, ""},
 	{"FUSE_CREATE_SUPP_GROUP", 1 << 2, 0, ""},

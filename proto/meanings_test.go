@@ -1,65 +1,23 @@
-package trace
+package proto
 
 import (
-	"reflect"
 	"regexp"
-	"strings"
 	"testing"
 
-	"github.com/hanwen/go-fuse/v2/fuse"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/llmfs-raw/llmfs-raw/proto"
 )
-
-// fields lists the fields of all structs of the protocol as "Struct.Field".
-func fields() map[string]bool {
-	all := map[string]bool{}
-	var walk func(reflect.Type)
-	walk = func(t reflect.Type) {
-		for i := range t.NumField() {
-			if f := t.Field(i); f.Type.Kind() == reflect.Struct {
-				walk(f.Type)
-			} else if f.IsExported() {
-				all[t.Name()+"."+strings.TrimSuffix(f.Name, "_")] = true
-			}
-		}
-	}
-	for _, row := range proto.Rows() {
-		for _, v := range []any{row.In, row.Out, row.List} {
-			if v != nil {
-				walk(reflect.TypeOf(v).Elem())
-			}
-		}
-	}
-	for _, v := range []any{proto.Dirent{}, fuse.NotifyInvalEntryOut{}} {
-		walk(reflect.TypeOf(v))
-	}
-	return all
-}
-
-func TestTablesNameFields(t *testing.T) {
-	all := fields()
-	for key := range Meanings {
-		require.True(t, all[key], "Meanings: no field %s", key)
-	}
-	for key := range views {
-		require.True(t, all[key], "views: no field %s", key)
-	}
-	for name := range guards {
-		require.True(t, all["SetAttrInCommon."+name] || all["Owner."+name], "guards: no field %s", name)
-	}
-}
 
 // Every field that looks like bits has a meaning, or no bit is defined.
 func TestBitsAreComplete(t *testing.T) {
 	undefined := map[string]string{
 		"CopyFileRangeIn.Flags": "copy_file_range(2) defines none",
 		"StatxOut.Flags":        "fuse.h defines none",
+		"Extension.Type":        "numbers, not bits",
 	}
 	bits := regexp.MustCompile(`(Flags2?|Mode|Umask|Mask|Valid|Typ|Type|Whence|Events|Revents)$`)
 	timeout := regexp.MustCompile(`\.(Attr|Entry)Valid$`)
-	for key := range fields() {
+	for key := range allFields() {
 		_, known := Meanings[key]
 		if bits.MatchString(key) && !timeout.MatchString(key) && undefined[key] == "" {
 			require.True(t, known, "Meanings lacks %s", key)
@@ -94,4 +52,9 @@ func TestMeaning(t *testing.T) {
 	} {
 		require.Equal(t, c.want, Meanings[c.key].String(c.v), "%s %#x", c.key, c.v)
 	}
+}
+
+func TestLegend(t *testing.T) {
+	assert.Equal(t, "F_RDLCK 0 shared lock, F_WRLCK 1 exclusive lock, F_UNLCK 2 no lock", Meanings["FileLock.Typ"].Legend())
+	assert.Contains(t, Meanings["Attr.Mode"].Legend(), "S_IFREG 32768 regular file")
 }
