@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -152,11 +153,30 @@ func checkDeadMounts() finding {
 			continue
 		}
 		dir := unescapeMount(f[1])
-		if _, err := os.Stat(dir); errors.Is(err, unix.ENOTCONN) {
-			return finding{text: "the daemon of " + dir + " has died", problem: true, advisory: true, mend: "llmfs-raw umount " + shellQuote(dir)}
+		if sick := diagnoseMount(dir); sick != "" {
+			return finding{text: sick, problem: true, advisory: true, mend: "llmfs-raw umount " + shellQuote(dir)}
 		}
 	}
 	return finding{text: "none"}
+}
+
+// diagnoseMount says what is wrong with a mount of ours, "" for nothing. A
+// daemon that hangs must not hang the doctor.
+func diagnoseMount(dir string) string {
+	found := make(chan error, 1)
+	go func() {
+		_, err := os.Stat(dir)
+		found <- err
+	}()
+	select {
+	case err := <-found:
+		if errors.Is(err, unix.ENOTCONN) {
+			return "the daemon of " + dir + " has died"
+		}
+	case <-time.After(2 * time.Second):
+		return "the daemon of " + dir + " has not answered for 2 s"
+	}
+	return ""
 }
 
 // unescapeMount undoes the octal escapes of /proc/mounts.

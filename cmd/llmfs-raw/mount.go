@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -84,6 +85,9 @@ func (o *mountOptions) flags(c *cobra.Command) {
 }
 
 func mount(c *cobra.Command, o *mountOptions, dir string) (err error) {
+	if err := o.check(); err != nil {
+		return misuse(c, err)
+	}
 	answerer, err := newModel(o)
 	if err != nil {
 		return misuse(c, err)
@@ -107,6 +111,21 @@ func mount(c *cobra.Command, o *mountOptions, dir string) (err error) {
 		return hint(err, "'llmfs-raw doctor' says what is wrong and what mends it")
 	}
 	return serve(c, o, conn, sess, dir)
+}
+
+// check finds options that make no sense, alone or together.
+func (o *mountOptions) check() error {
+	switch {
+	case o.maxWrite != 0 && (o.maxWrite < proto.MinMaxWrite || o.maxWrite > proto.MaxMaxWrite):
+		return fmt.Errorf("--max-write: have %d, want %d to %d bytes", o.maxWrite, proto.MinMaxWrite, proto.MaxMaxWrite)
+	case o.readahead > math.MaxUint32:
+		return fmt.Errorf("--readahead: have %d, want at most %d bytes", o.readahead, math.MaxUint32)
+	case o.deadline < 0 || o.ttl < 0:
+		return errors.New("--deadline and --ttl: have a negative time, want 0 or more")
+	case o.recordBytes && o.record == "":
+		return errors.New("--record-bytes goes with --record FILE")
+	}
+	return nil
 }
 
 // serve answers until the end of the mount and says what came of it.

@@ -25,9 +25,6 @@ type recorder struct {
 
 func newRecorder(stderr io.Writer, o *mountOptions, sess *session.Session) (*recorder, error) {
 	r := &recorder{sess: sess, kernelBytes: o.recordBytes}
-	if o.recordBytes && o.record == "" {
-		return nil, hint(fmt.Errorf("--record-bytes goes with --record FILE"), "llmfs-raw mount --record session.jsonl --record-bytes DIR")
-	}
 	if o.verbose {
 		r.show, r.lines = stderr, trace.NewFormatter(trace.ShowOptions{Color: trace.Colored(stderr)})
 	}
