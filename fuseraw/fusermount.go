@@ -14,12 +14,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// fusermountPaths are where to look; a daemon's PATH may be empty.
+var fusermountPaths = []string{"fusermount3", "/bin/fusermount3"}
+
+func findFusermount() (bin string, err error) {
+	for _, path := range fusermountPaths {
+		if bin, err = exec.LookPath(path); err == nil {
+			break
+		}
+	}
+	return bin, err
+}
+
 // runFusermount runs it with files from descriptor 3 on. Its words are the error.
 func runFusermount(files []*os.File, args ...string) error {
-	bin, err := exec.LookPath("fusermount3")
-	if err != nil {
-		bin, err = exec.LookPath("/bin/fusermount3")
-	}
+	bin, err := findFusermount()
 	if err != nil {
 		return fmt.Errorf("have user %d and no fusermount3, want root or the package fuse3: %w", os.Geteuid(), err)
 	}

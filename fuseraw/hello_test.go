@@ -50,7 +50,9 @@ var helloAnswers = map[proto.Opcode]func(*proto.Request) *proto.Reply{
 	proto.OpGetattr: func(req *proto.Request) *proto.Reply {
 		return &proto.Reply{Out: &fuse.AttrOut{Attr: helloAttr(req.Header.NodeId)}}
 	},
-	proto.OpOpen:    func(*proto.Request) *proto.Reply { return &proto.Reply{Out: &fuse.OpenOut{Fh: 1}} },
+	proto.OpOpen: func(*proto.Request) *proto.Reply {
+		return &proto.Reply{Out: &fuse.OpenOut{Fh: 1, OpenFlags: fuse.FOPEN_KEEP_CACHE}}
+	},
 	proto.OpOpendir: func(*proto.Request) *proto.Reply { return &proto.Reply{Out: &fuse.OpenOut{Fh: 1}} },
 	proto.OpRead: func(req *proto.Request) *proto.Reply {
 		in := req.In.(*fuse.ReadIn)

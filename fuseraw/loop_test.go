@@ -363,7 +363,9 @@ func TestHeaderIsCompleted(t *testing.T) {
 	k.wait(k.send(req))
 	h := <-headers
 	assert.Equal(t, proto.Time{Sec: 1767322445, Nsec: 6}, h.Now)
-	assert.Equal(t, "fuseraw.test", h.Comm)
+	comm, err := os.ReadFile("/proc/self/comm")
+	require.NoError(t, err)
+	assert.Equal(t, string(comm), h.Comm+"\n")
 	assert.Equal(t, []uint32{7, 8}, h.Groups)
 }
 
