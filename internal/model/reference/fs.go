@@ -20,7 +20,8 @@ import (
 // two by ascending number; then the leaves files.mu and locks.mu.
 type FS struct {
 	opt   Options
-	valid validity
+	names validity // EntryValid
+	valid validity // AttrValid
 	space space
 	files handles
 	locks lockTable
@@ -39,6 +40,7 @@ func New(o Options) *FS {
 	o = o.withDefaults()
 	f := &FS{
 		opt:     o,
+		names:   newValidity(o.nameTTL()),
 		valid:   newValidity(o.TTL),
 		inodes:  map[uint64]*inode{},
 		lastIno: rootIno,

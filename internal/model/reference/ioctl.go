@@ -8,6 +8,8 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
+
+	"github.com/llmfs-raw/llmfs-raw/proto"
 )
 
 // The inode flags of linux/fs.h that tmpfs has.
@@ -52,6 +54,17 @@ func (c *call) ioctl() syscall.Errno {
 	}
 	c.reply.Out = new(fuse.IoctlOut)
 	return 0
+}
+
+// invalidate makes the kernel forget the attributes of a node: it does not know
+// that setting flags changes st_ctime.
+func (c *call) invalidate(n *inode) {
+	if c.fs.opt.TTL > 0 {
+		c.reply.Notify = []proto.Notification{{
+			Code: proto.NotifyInvalInode,
+			Out:  &fuse.NotifyInvalInodeOut{Ino: n.ino, Off: -1},
+		}}
+	}
 }
 
 func (c *call) getFlags(n *inode, in *fuse.IoctlIn) syscall.Errno {
@@ -127,5 +140,6 @@ func (c *call) changeFlags(n *inode, flags uint32) syscall.Errno {
 	}
 	n.flags = flags
 	n.ctime = c.Header.Now
+	c.invalidate(n)
 	return 0
 }

@@ -45,7 +45,7 @@ func (c *call) missing() syscall.Errno {
 	if c.fs.opt.NoNegative {
 		return syscall.ENOENT
 	}
-	v := c.fs.valid
+	v := c.fs.names
 	c.reply.Out = &fuse.EntryOut{EntryValid: v.sec, EntryValidNsec: v.nsec}
 	return 0
 }
@@ -53,11 +53,11 @@ func (c *call) missing() syscall.Errno {
 // entry tells the kernel of a node and counts that it was told.
 func (c *call) entry(n *inode) fuse.EntryOut {
 	n.lookups.Add(1)
-	v := c.fs.valid
+	v, names := c.fs.valid, c.fs.names
 	return fuse.EntryOut{
 		NodeId:         n.ino,
-		EntryValid:     v.sec,
-		EntryValidNsec: v.nsec,
+		EntryValid:     names.sec,
+		EntryValidNsec: names.nsec,
 		AttrValid:      v.sec,
 		AttrValidNsec:  v.nsec,
 		Attr:           n.attr(),

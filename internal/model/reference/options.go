@@ -49,7 +49,19 @@ func (o Options) withDefaults() Options {
 	if o.TTL < 0 {
 		o.TTL, o.NoNegative, o.NoKeepCache = 0, true, true
 	}
+	if o.CheckPermissions {
+		o.NoNegative = true
+	}
 	return o
+}
+
+// nameTTL is 0 where permissions are checked here: a name that the kernel has
+// cached is resolved without asking whether the caller may search for it.
+func (o *Options) nameTTL() time.Duration {
+	if o.CheckPermissions {
+		return 0
+	}
+	return o.TTL
 }
 
 // halfOfRAM is shmem_default_max_blocks() in bytes.

@@ -27,10 +27,17 @@ func (c *call) setattr() syscall.Errno {
 	if e := c.maySetattr(n, in); e != 0 {
 		return e
 	}
+	if !c.removesPrivileges(n, in) {
+		c.change(n, in)
+	}
+	c.reply.Out = c.attrOut(n)
+	return 0
+}
+
+func (c *call) change(n *inode, in *fuse.SetAttrIn) {
 	if in.Valid&fuse.FATTR_SIZE != 0 {
 		c.truncate(n, in)
 	}
-	// chown(-1, -1) arrives without any bit.
 	if in.Valid&fattrOwner != 0 || in.Valid&fattrChanges == 0 {
 		c.chown(n, in)
 	}
@@ -41,8 +48,16 @@ func (c *call) setattr() syscall.Errno {
 		n.ctime = c.Header.Now
 	}
 	c.utimes(n, in)
-	c.reply.Out = c.attrOut(n)
-	return 0
+}
+
+// removesPrivileges tells apart the two requests that arrive without any bit:
+// chown(-1, -1), and what the kernel sends ahead of the write of an
+// unprivileged caller to a file with a setuid or setgid bit. The second is to
+// change nothing, as the write does so itself. Of an owner's request nobody
+// can tell, and it is taken for the first.
+func (c *call) removesPrivileges(n *inode, in *fuse.SetAttrIn) bool {
+	return in.Valid&fattrChanges == 0 && n.is(sIFREG) && n.mode&(sISUID|sISGID) != 0 &&
+		!c.root() && c.Header.Uid != n.uid
 }
 
 // maySetattr is notify_change() up to the change.
