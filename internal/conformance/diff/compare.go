@@ -5,6 +5,7 @@ package diff
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +18,9 @@ import (
 type difference struct {
 	Mode      *Mode
 	Op        Op
-	OpOK      bool   // the operation succeeded on the tmpfs
-	What      string // object or result
+	History   []string // calls that succeeded
+	Since     []string // those since the object was last seen
+	What      string   // object or result
 	Field     string
 	Want, Got any
 	WantStat  Stat
@@ -41,11 +43,11 @@ func brief(v any) any {
 
 // object is what is known of one inode: its number on the mount and how both sides last showed it.
 type object struct {
-	gotIno     uint64
-	want, got  Stat
-	withBirth  bool
-	wasMapped  bool
-	wasSpecial bool
+	gotIno    uint64
+	want, got Stat
+	withBirth bool
+	calls     map[string]bool // made on it; in quiet sequences, on anything
+	seenAt    int             // length of the history when it was last seen
 }
 
 // comparer holds one sequence's knowledge about objects, by their tmpfs inode number.
@@ -53,16 +55,25 @@ type comparer struct {
 	mode    *Mode
 	objects map[uint64]*object
 	pids    [2]map[int]string // process ids of the workers
+	calls   map[string]bool   // made while nothing was looked at
+	ended   bool              // an exclusion ends the sequence
 	diffs   []difference
 	op      Op
-	opOK    bool
+	made    string   // op.Call, with " failed" after it if the call did
+	history []string // calls that succeeded
 }
 
 func (c *comparer) note(d difference) {
-	d.Mode, d.Op, d.OpOK = c.mode, c.op, c.opOK
-	if !excluded(d) {
-		c.diffs = append(c.diffs, d)
+	d.Mode, d.Op, d.History = c.mode, c.op, c.history
+	if d.Object != nil {
+		d.Since = c.history[d.Object.seenAt:]
 	}
+	x := exclusionOf(d)
+	if x == nil {
+		c.diffs = append(c.diffs, d)
+		return
+	}
+	c.ended = c.ended || x.Ends
 }
 
 func (c *comparer) equal(what, field string, want, got any) {
@@ -73,15 +84,27 @@ func (c *comparer) equal(what, field string, want, got any) {
 
 // results compares what a system call returned.
 func (c *comparer) results(op Op, want, got result) []difference {
-	c.op, c.opOK, c.diffs = op, want.Errno == 0, nil
+	c.begin(op, want.Errno == 0)
 	c.equal("result", "errno", errnoName(want.Errno), errnoName(got.Errno))
 	c.equal("result", "value", want.Val, got.Val)
 	c.equal("result", "process", c.process(0, want.Pid), c.process(1, got.Pid))
 	if !bytes.Equal(want.Text, got.Text) {
 		c.note(firstDifference(want.Text, got.Text))
 	}
+	if len(want.Stats) == 0 {
+		c.calls[c.made] = true
+	}
 	c.stats(want.Stats, got.Stats)
 	return c.diffs
+}
+
+func (c *comparer) begin(op Op, ok bool) {
+	c.op, c.made, c.diffs = op, op.Call, nil
+	if ok {
+		c.history = append(c.history, op.Call)
+	} else {
+		c.made += " failed"
+	}
 }
 
 func (c *comparer) process(side, pid int) string {
@@ -148,12 +171,13 @@ func (c *comparer) stat(want, got Stat, back map[uint64]uint64) {
 func (c *comparer) object(want, got Stat) *object {
 	obj := c.objects[want.Ino]
 	if obj == nil {
-		obj = &object{gotIno: got.Ino}
+		obj = &object{gotIno: got.Ino, calls: make(map[string]bool)}
 		if want.Errno == 0 && got.Errno == 0 {
 			c.objects[want.Ino] = obj
 		}
 	}
-	obj.wasMapped = obj.wasMapped || strings.HasPrefix(c.op.Call, "mmap")
+	obj.calls[c.made] = true
+	maps.Copy(obj.calls, c.calls)
 	return obj
 }
 
@@ -183,7 +207,7 @@ func (c *comparer) changes(want, got Stat, obj *object) {
 	} else {
 		got.Birth = obj.got.Birth
 	}
-	obj.want, obj.got = want, got
+	obj.want, obj.got, obj.seenAt = want, got, len(c.history)
 }
 
 func (c *comparer) changed(st Stat, obj *object, field string, want, got bool) {
@@ -204,7 +228,7 @@ func timeClass(ts unix.StatxTimestamp) string {
 
 // trees compares two walks of the whole tree.
 func (c *comparer) trees(want, got []Node) []difference {
-	c.op, c.diffs = Op{}, nil
+	c.begin(Op{}, true)
 	byPath := func(x, y Node) int { return strings.Compare(x.Path, y.Path) }
 	slices.SortFunc(want, byPath)
 	slices.SortFunc(got, byPath)

@@ -4,6 +4,7 @@ package diff
 
 import (
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,6 +15,8 @@ type exclusion struct {
 	Name, Reason string
 	By           string
 	Skip         func(d difference) bool
+	// Ends says that both sides are no longer in the same state: the sequence stops there.
+	Ends bool
 }
 
 var exclusions = []exclusion{
@@ -30,37 +33,113 @@ var exclusions = []exclusion{
 	{Name: "locks end before close", By: "worker.go",
 		Reason: "RELEASE is asynchronous and frees flock locks late; the kernel's FUSE client never sends the " +
 			"unlock of an OFD lock at close (fuse_setlk returns early for FL_CLOSE_POSIX)"},
+	{Name: "immutable and append-only", By: "table.go",
+		Reason: "the kernel checks these flags in its own inode, where its FUSE client never sets them"},
+	{Name: "reads of no bytes", By: "table.go",
+		Reason: "tmpfs updates atime, but the kernel's FUSE client sends no request"},
+	{Name: "search permission of . and ..", Skip: unsearchedStat,
+		Reason: "without default_permissions the kernel leaves search permission to LOOKUP, which it does not send for dots"},
+	{Name: "search permission of . and .. in calls", Skip: unsearchedCall, Ends: true,
+		Reason: "the same: the call goes on where tmpfs refuses"},
+	{Name: "order of errors", Skip: otherError,
+		Reason: "without default_permissions the kernel finds other errors before the filesystem can refuse permission"},
+	{Name: "protected hard links", Skip: unprotectedLink, Ends: true,
+		Reason: "without default_permissions the kernel's check for fs.protected_hardlinks finds everything readable"},
 	{Name: "atime through the page cache", Skip: cachedAtime,
-		Reason: "reads from the page cache and of cached symbolic links never reach the filesystem"},
+		Reason: "reads from the page cache and of cached symbolic links never reach the filesystem; with direct I/O, " +
+			"sendfile, copying and mapping still use the page cache"},
 	{Name: "blocks of mapped files", Skip: mappedBlocks,
 		Reason: "a read fault of a hole makes tmpfs allocate the page; on FUSE pages are the kernel's cache"},
+	{Name: "holes of mapped files", Skip: mappedHoles, Ends: true,
+		Reason: "the same: the page that tmpfs has allocated is data to SEEK_DATA"},
+	{Name: "ctime after FS_IOC_SETFLAGS", Skip: staleAfterIoctl,
+		Reason: "the kernel's FUSE client keeps its attributes over an ioctl for as long as they are valid"},
+	{Name: "privileges before fallocate", Skip: killedBeforeFallocate, Ends: true,
+		Reason: "fuse_file_fallocate takes the setuid and setgid bits away before it asks the filesystem, which may refuse"},
+	{Name: "process of OFD locks", Skip: ofdProcess,
+		Reason: "the protocol does not say that a lock is an OFD lock; the kernel names -1 by who asks, not by who holds"},
+	{Name: "times of FIFOs", Skip: pipeTimes,
+		Reason: "FIFOs are written in the kernel, and inodes of FUSE have S_NOCMTIME: nobody is told"},
 	{Name: "directory times after link and unlink", Skip: borrowedTime,
 		Reason: "shmem_link and shmem_unlink give the directory the file's new ctime, which can be what the " +
 			"directory already had: tmpfs then shows no change"},
 }
 
-func excluded(d difference) bool {
-	for _, x := range exclusions {
+// exclusionOf is the exclusion that recognises the difference, or nil.
+func exclusionOf(d difference) *exclusion {
+	for i, x := range exclusions {
 		if x.Skip != nil && x.Skip(d) {
-			return true
+			return &exclusions[i]
 		}
 	}
-	return false
+	return nil
+}
+
+// after reports whether one of the calls was made on the object, as far as that is known.
+func (d difference) after(calls ...string) bool {
+	return d.Object != nil && slices.ContainsFunc(calls, func(name string) bool { return d.Object.calls[name] })
 }
 
 func (d difference) fileType() uint32 { return d.WantStat.Mode & unix.S_IFMT }
 
 func cachedAtime(d difference) bool {
-	return d.Field == "atime" && !(d.Mode.Direct && d.fileType() == unix.S_IFREG)
+	direct := d.Mode.Direct && d.fileType() == unix.S_IFREG && !d.after("sendfile", "copy_file_range", "mmapread", "mmapwrite")
+	return d.Field == "atime" && !direct
 }
 
 func mappedBlocks(d difference) bool {
-	return d.Field == "blocks" && d.Object != nil && d.Object.wasMapped
+	return d.Field == "blocks" && d.after("mmapread", "mmapwrite")
 }
 
 var linkCalls = []string{"link", "linkat", "linkfd", "linkempty", "unlink", "rmdir", "rename", "renameat2", "listwhile"}
 
 func borrowedTime(d difference) bool {
 	tmpfsUnchanged := d.Want == "unchanged" || d.Mode.Twin && d.Got == "unchanged"
-	return tmpfsUnchanged && d.fileType() == unix.S_IFDIR && d.OpOK && slices.Contains(linkCalls, d.Op.Call)
+	linked := slices.ContainsFunc(d.Since, func(call string) bool { return slices.Contains(linkCalls, call) })
+	return tmpfsUnchanged && d.fileType() == unix.S_IFDIR && linked
+}
+
+func staleAfterIoctl(d difference) bool {
+	return d.Field == "ctime" && d.after("setflags") && !d.Mode.Uncached
+}
+
+func killedBeforeFallocate(d difference) bool {
+	return (d.Field == "mode" || d.Field == "ctime") && d.after("fallocate failed")
+}
+
+func ofdProcess(d difference) bool {
+	return d.Field == "process" && (d.Op.Call == "ofdgetlk" || d.Want == "-1")
+}
+
+func pipeTimes(d difference) bool {
+	return (d.Field == "mtime" || d.Field == "ctime") && d.fileType() == unix.S_IFIFO &&
+		d.after("write", "pwrite", "sendfile", "copy_file_range")
+}
+
+func unsearchedStat(d difference) bool {
+	return d.Mode.OwnPermissions && d.WantStat.Errno == int(unix.EACCES) && hasDots(d.What)
+}
+
+func unsearchedCall(d difference) bool {
+	return d.Mode.OwnPermissions && d.Field == "errno" && d.Want == "EACCES" && slices.ContainsFunc(d.Op.Args, hasDots)
+}
+
+// hasDots reports whether a path, or the path at the end of a text, has a component . or ..
+func hasDots(text string) bool {
+	name := text[strings.LastIndex(text, " ")+1:]
+	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return part == "." || part == ".." })
+}
+
+func mappedHoles(d difference) bool {
+	return d.Op.Call == "lseek" && (slices.Contains(d.History, "mmapread") || slices.Contains(d.History, "mmapwrite"))
+}
+
+func otherError(d difference) bool {
+	denied := d.Want == "EACCES" || d.Want == "EPERM"
+	return d.Mode.OwnPermissions && d.Field == "errno" && denied && d.Got != "ok"
+}
+
+func unprotectedLink(d difference) bool {
+	links := strings.HasPrefix(d.Op.Call, "link")
+	return d.Mode.OwnPermissions && links && d.Field == "errno" && d.Want == "EPERM" && d.Got == "ok"
 }

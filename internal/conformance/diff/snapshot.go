@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -76,7 +77,7 @@ func lookAt(name string) []Stat {
 	if stats[0].Errno == 0 && stats[0].Mode&unix.S_IFMT == unix.S_IFLNK {
 		stats = append(stats, statMask("stat", cwd, name, 0, mask))
 	}
-	if dir := path.Dir(name); name != "" && name != dir {
+	if dir := path.Dir(strings.TrimRight(name, "/")); name != "" && name != dir {
 		stats = append(stats, statMask("lstat", cwd, dir, unix.AT_SYMLINK_NOFOLLOW, mask))
 	}
 	return stats
@@ -102,7 +103,7 @@ func contentHash(fd int) string {
 	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return "nothing"
 	}
-	buf := buffer(st.Size)
+	buf := buffer(max(st.Size, 1))
 	n, err := unix.Pread(fd, buf, 0)
 	if err != nil {
 		return err.Error()

@@ -21,7 +21,7 @@ var (
 		"06711", "0444", "07777", "0111")
 	argOffset   = argNum("4×0", "2×1", "2×4095", "2×4096", "4097", "8192", "70000", "2^62", "MAX", "-1", "2^31")
 	argOwnPos   = argNum("4×-", "2×0", "4096", "1", "-1", "70000")
-	argLength   = argNum("2×0", "1", "5", "4095", "3×4096", "4097", "2×8192", "2×70000", "-1")
+	argLength   = argNum("2×1", "5", "4095", "3×4096", "4097", "2×8192", "2×70000", "-1")
 	argSize     = argNum("4×0", "2×1", "3×5", "4095", "2×4096", "4097", "8192", "70000", "2^62", "MAX", "-1", "2^31")
 	argUID      = argNum("2×0", "3×1000", "2×1001", "4×-1", "77")
 	argGID      = argNum("2×0", "3×1000", "2×2000", "1001", "4×-1", "77")
@@ -48,7 +48,7 @@ var (
 	argCount   = argNum("4×3", "2×20", "90")
 	argBuffer  = argNum("24", "2×64", "200", "1000")
 	argAccFlag = argNum("2×0", "2×AT_EACCESS", "AT_SYMLINK_NOFOLLOW")
-	argInode   = argNum("FS_NODUMP_FL", "0", "FS_NOATIME_FL", "2×FS_IMMUTABLE_FL", "2×FS_APPEND_FL")
+	argInode   = argNum("FS_NODUMP_FL", "0", "FS_NOATIME_FL")
 )
 
 func kinds(k ...kind) []kind { return k }

@@ -21,11 +21,14 @@ type Target interface {
 
 // Mode is a way to mount the filesystem under test.
 type Mode struct {
-	Name   string
-	Target Target
-	Direct bool // regular files are read past the page cache
-	Twin   bool // the target is a tmpfs as well
-	Fresh  bool // every sequence has a new mount
+	Name     string
+	Target   Target
+	Direct   bool // regular files are read past the page cache
+	Uncached bool // names and attributes are asked for every time
+	// OwnPermissions leaves the checking of permissions to the filesystem.
+	OwnPermissions bool
+	Twin           bool // the target is a tmpfs as well
+	Fresh          bool // every sequence has a new mount
 }
 
 // Tmpfs is the kernel's filesystem that results are compared with.

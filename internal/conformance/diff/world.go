@@ -126,7 +126,7 @@ type run struct {
 func (w *World) Run(script Script) *Failure {
 	w.Sequences++
 	r := &run{World: w, dir: fmt.Sprintf("/s%d", w.Sequences)}
-	r.comparer = comparer{mode: w.mode, objects: make(map[uint64]*object), pids: w.workerPids()}
+	r.comparer = comparer{mode: w.mode, objects: make(map[uint64]*object), calls: make(map[string]bool), pids: w.workerPids()}
 	diffs := r.sequence(script)
 	r.cleanUp()
 	if r.broken != nil {
@@ -196,7 +196,11 @@ func (r *run) sequence(script Script) []difference {
 	r.setUp(0, request{Do: "create", Dir: r.dir})
 	r.everyone(request{Do: "begin", Dir: r.dir})
 	for _, op := range script.Ops {
-		if diffs := r.step(op, script.Quiet); len(diffs) > 0 || r.broken != nil {
+		diffs := r.step(op, script.Quiet)
+		if r.ended {
+			return nil
+		}
+		if len(diffs) > 0 || r.broken != nil {
 			return diffs
 		}
 	}
