@@ -5,7 +5,6 @@ package proto
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/segmentio/asm/base64"
 )
 
 type decoder struct {
@@ -469,20 +470,31 @@ func (d *decoder) textOrBase64() (out []byte, err error) {
 
 var strictBase64 = base64.StdEncoding.Strict()
 
+// base64 reads a string of the standard alphabet, padded.
 func (d *decoder) base64() ([]byte, error) {
-	s, err := d.text("a base64 string")
+	s, err := d.base64Text()
 	if err != nil {
 		return nil, err
 	}
 	out := make([]byte, base64.StdEncoding.DecodedLen(len(s)))
 	n, err := strictBase64.Decode(out, s)
-	if err != nil {
-		return nil, wrong("%v (standard alphabet, padded)", err)
-	}
-	if padding := len(s) - len(bytes.TrimRight(s, "=")); n != len(out)-padding {
-		return nil, wrong("base64 with a line break") // which the decoder skips
+	// A line break, which the decoder skips, makes less of it than its length says.
+	if padding := len(s) - len(bytes.TrimRight(s, "=")); err != nil || n != len(out)-padding {
+		return nil, wrong("have %s, want base64 (standard alphabet, padded)", excerptOf(s))
 	}
 	return out[:n], nil
+}
+
+// base64Text is text for a string that is long and has most likely no escapes.
+func (d *decoder) base64Text() ([]byte, error) {
+	if d.space() == '"' {
+		rest := d.b[d.i+1:]
+		if n := bytes.IndexByte(rest, '"'); n >= 0 && bytes.IndexByte(rest[:n], '\\') < 0 {
+			d.i += n + 2
+			return rest[:n], nil
+		}
+	}
+	return d.text("a base64 string")
 }
 
 // excerpt is the value at the start of b, short enough for a message.

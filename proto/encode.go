@@ -4,12 +4,14 @@ package proto
 // no white space, text wherever the bytes are text.
 
 import (
-	"encoding/base64"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/segmentio/asm/base64"
 )
 
 // maxSafe is 2^53-1, the largest integer that every JSON engine and schema
@@ -199,7 +201,9 @@ func appendBlob(dst, b []byte) []byte {
 		return appendString(dst, b)
 	}
 	dst = append(dst, `{"base64":"`...)
-	dst = base64.StdEncoding.AppendEncode(dst, b)
+	start, size := len(dst), base64.StdEncoding.EncodedLen(len(b))
+	dst = slices.Grow(dst, size+2)[:start+size]
+	base64.StdEncoding.Encode(dst[start:], b)
 	return append(dst, `"}`...)
 }
 
@@ -209,7 +213,7 @@ func isText(b []byte) bool {
 
 // appendString quotes valid UTF-8: runs of plain bytes are copied whole.
 func appendString(dst, s []byte) []byte {
-	dst = append(dst, '"')
+	dst = append(slices.Grow(dst, len(s)+2), '"')
 	for {
 		n := plain(s)
 		dst = append(dst, s[:n]...)
