@@ -28,6 +28,7 @@ const (
 // Tests may import everything but what would make a cycle.
 var allowed = map[string][]string{
 	"proto":                    {},
+	"schema":                   {"proto"},
 	"fuseraw":                  {"proto"},
 	"internal/trace":           {"proto"},
 	"internal/model":           {"proto"},

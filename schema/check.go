@@ -1,0 +1,131 @@
+package schema
+
+// A decoded reply against what the kernel accepts.
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/llmfs-raw/llmfs-raw/proto"
+)
+
+// Known is what the filesystem has said about its nodes so far.
+type Known interface {
+	// Type is the type bits (S_IFMT) of the mode of a node that the kernel
+	// knows, and false for any other.
+	Type(node uint64) (bits uint32, ok bool)
+}
+
+// Rule is one thing that the kernel asks of replies.
+type Rule struct {
+	Name   string
+	Of     string // the struct that it is about, "Attr"
+	Field  string // its field
+	Reason string // what the kernel, or who reads the reply next, does otherwise
+
+	ops   []proto.Opcode // nil is every one
+	typ   reflect.Type
+	check func(*site) (have any, want string) // want is "" where all is well
+}
+
+// Rules lists what Check asks.
+func Rules() []Rule { return slices.Clone(rules) }
+
+// Check holds a reply to req against what the kernel accepts, and names
+// everything else. known may be nil.
+func Check(req *proto.Request, r *proto.Reply, known Known) []Violation {
+	row := req.Op.Row()
+	if row == nil || r.Errno != 0 {
+		return nil
+	}
+	c := &checker{req: req, row: row, reply: r, known: known}
+	top := &site{checker: c, v: r}
+	c.apply(top)
+	if r.Out != nil {
+		c.walk(top.below("Out", r.Out))
+	}
+	for i := range r.Entries {
+		c.entry(top, i)
+	}
+	for i := range r.Notify {
+		n := top.below(fmt.Sprintf("Notify[%d]", i), &r.Notify[i])
+		c.apply(n)
+		if out := r.Notify[i].Out; out != nil {
+			c.walk(n.below("Out", out))
+		}
+	}
+	return c.found
+}
+
+type checker struct {
+	req   *proto.Request
+	row   *proto.Row
+	reply *proto.Reply
+	known Known
+	found []Violation
+}
+
+// site is a struct of the reply. The outermost one is the reply.
+type site struct {
+	*checker
+	up    *site
+	path  string
+	v     any // points to the struct
+	index int // in Entries
+}
+
+func (s *site) below(name string, v any) *site {
+	return &site{checker: s.checker, up: s, path: join(s.path, name), v: v, index: s.index}
+}
+
+func (c *checker) entry(top *site, i int) {
+	s := top.below(fmt.Sprintf("Entries[%d]", i), &c.reply.Entries[i])
+	s.index = i
+	c.apply(s)
+	if c.row.Reply == proto.ReplyEntriesPlus {
+		c.walk(s.below("Entry", &c.reply.Entries[i].Entry))
+	}
+}
+
+// walk applies the rules to a struct and to those in it. The attributes of an
+// entry without a node are not read by anyone.
+func (c *checker) walk(s *site) {
+	c.apply(s)
+	if e, ok := s.v.(*fuse.EntryOut); ok && e.NodeId == 0 {
+		return
+	}
+	v := reflect.ValueOf(s.v).Elem()
+	for _, f := range proto.FieldsOf(v.Type()) {
+		if f.Type.Kind() == reflect.Struct {
+			c.walk(s.below(f.Name, v.FieldByName(f.Name).Addr().Interface()))
+		}
+	}
+}
+
+func (c *checker) apply(s *site) {
+	for i := range rules {
+		r := &rules[i]
+		if r.typ != reflect.TypeOf(s.v) || r.ops != nil && !slices.Contains(r.ops, c.req.Op) {
+			continue
+		}
+		if have, want := r.check(s); want != "" {
+			c.found = append(c.found, Violation{Rule: r.Name, Path: join(s.path, r.Field), Have: fmt.Sprint(have), Want: want, Reason: r.Reason})
+		}
+	}
+}
+
+// node is the id of the node that the site tells about.
+func (s *site) node() uint64 {
+	for ; s.up != nil; s = s.up {
+		if e, ok := s.v.(*fuse.EntryOut); ok {
+			return e.NodeId
+		}
+	}
+	return s.req.Header.NodeId
+}
+
+// asked is a number in the request's in-struct.
+func (s *site) asked(field string) (uint64, bool) { return requestUint(s.req, field) }
