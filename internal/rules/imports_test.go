@@ -32,7 +32,10 @@ var allowed = map[string][]string{
 	"fuseraw":                  {"proto"},
 	"internal/trace":           {"proto"},
 	"internal/model":           {"proto"},
+	"internal/model/command":   {"proto", "internal/model"},
+	"internal/model/openai":    {"proto", "internal/model"},
 	"internal/model/reference": {"proto", "internal/model"},
+	"internal/model/replay":    {"proto", "internal/model", "internal/trace"},
 	"internal/session":         {"proto", "internal/model"},
 	"cmd/llmfs-raw":            {"*"},
 
