@@ -33,6 +33,7 @@ type Conn struct {
 	idle       atomic.Int64 // readers waiting for a request, or about to
 	readers    sync.WaitGroup
 	unanswered atomic.Int64  // requests whose reply has not been written
+	serving    atomic.Bool   // Serve has been called
 	ending     atomic.Bool   // nothing new goes to the handler
 	ended      chan struct{} // closed when a reader has found the end
 	end        sync.Once

@@ -69,7 +69,6 @@ func run(name string, args ...string) (string, error) {
 func start(t *testing.T, ready <-chan struct{}, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := helper(name, args...)
-	cmd.Stderr = os.Stderr
 	require.NoError(t, cmd.Start())
 	select {
 	case <-ready:

@@ -19,6 +19,7 @@ import (
 // and says how many have not after 5 s.
 func (c *Conn) Serve(ctx context.Context, h Handler) error {
 	c.handler = h
+	c.serving.Store(true)
 	go c.notify.run()
 	c.idle.Add(1)
 	c.readers.Go(c.serveInit)
@@ -134,9 +135,8 @@ func (c *Conn) wait() error {
 	if err := c.dev.hangup(); err != nil {
 		return fmt.Errorf("serve: hang up: %w", err)
 	}
-	<-c.notify.done
 	done := make(chan struct{})
-	go func() { c.readers.Wait(); close(done) }()
+	go func() { c.readers.Wait(); <-c.notify.done; close(done) }()
 	select {
 	case <-done:
 	case <-time.After(c.limits.lingering):

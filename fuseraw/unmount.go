@@ -30,18 +30,21 @@ func Unmount(dir string) (lazy bool, err error) {
 }
 
 // Unmount unmounts the filesystem, lazily where it is busy: Serve then goes on
-// until the last program lets go. A connection without a mount point of its own
-// is ended.
+// until the last program lets go. A connection without a mount point of its
+// own, or that has never been served, is ended.
 func (c *Conn) Unmount() error {
+	if c.mount != nil && c.mount.unmount() != nil {
+		if err := c.mount.detach(); err != nil {
+			return fmt.Errorf("unmount %s: %w", c.mount.dir, err)
+		}
+	}
+	if !c.serving.Load() {
+		c.dev.close()
+		return nil
+	}
 	if c.mount == nil {
 		c.abort()
 		return c.dev.hangup()
-	}
-	if c.mount.unmount() == nil {
-		return nil
-	}
-	if err := c.mount.detach(); err != nil {
-		return fmt.Errorf("unmount %s: %w", c.mount.dir, err)
 	}
 	return nil
 }

@@ -57,6 +57,37 @@ func TestUnmount(t *testing.T) {
 	assert.EqualError(t, err, "unmount /proc: have proc there, want fuse.llmfs-raw")
 }
 
+func TestUnmountOfAConnection(t *testing.T) {
+	t.Run("served", func(t *testing.T) {
+		c, _ := serve(t, Options{}, hello{})
+		require.NoError(t, c.Unmount())
+		<-c.ended
+	})
+	t.Run("busy", func(t *testing.T) {
+		c, dir := serve(t, Options{}, hello{})
+		h := hold(t, filepath.Join(dir, helloName))
+		require.NoError(t, c.Unmount())
+		h.stdin.Write([]byte("\n"))
+		assert.Equal(t, helloText, h.line(t))
+		require.NoError(t, h.wait())
+		<-c.ended
+	})
+	t.Run("never served", func(t *testing.T) {
+		requireKernel(t)
+		dir := t.TempDir()
+		c, err := Mount(dir, Options{})
+		require.NoError(t, err)
+		require.NoError(t, c.Unmount())
+		require.NoError(t, os.Remove(dir))
+		assert.True(t, c.dev.closed)
+	})
+	t.Run("without a mount point", func(t *testing.T) {
+		k := booted(t, Options{}, hello{})
+		require.NoError(t, k.conn.Unmount())
+		require.NoError(t, <-k.done)
+	})
+}
+
 // A busy mount is gone from the tree at once, and works for whoever is in it.
 func TestUnmountOfABusyMountIsLazy(t *testing.T) {
 	c, dir := serve(t, Options{}, hello{})
@@ -93,7 +124,7 @@ func TestCancelOfABusyMount(t *testing.T) {
 	hook, began := once(sleeps(time.Second))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- c.Serve(ctx, hooked(proto.OpGetattr, hook)) }()
+	go func() { done <- c.Serve(ctx, hooked(proto.OpOpendir, hook)) }()
 	h := hold(t, filepath.Join(dir, helloName))
 	cmd := start(t, began, "ls", dir)
 	cancelled := time.Now()
