@@ -4,6 +4,7 @@ package schema
 // is meant speaks: that of the same Errno or Code, or else the nearest.
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,7 +15,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-const ruleSchema = "schema"
+const (
+	ruleSchema = "schema"
+	noMember   = "no such member here"
+)
 
 // tells are the members by which alternatives are told apart.
 var tells = []string{"Errno", "Code"}
@@ -75,7 +79,20 @@ func (x explainer) best(e *validator.ValidationError) []Violation {
 		}
 		fits = told
 	}
-	return slices.MinFunc(fits, func(a, b []Violation) int { return len(a) - len(b) })
+	return slices.MinFunc(fits, func(a, b []Violation) int {
+		return cmp.Or(cmp.Compare(strangers(a), strangers(b)), cmp.Compare(len(a), len(b)))
+	})
+}
+
+// strangers counts members that an alternative does not have at all.
+func strangers(list []Violation) int {
+	n := 0
+	for _, v := range list {
+		if v.Want == noMember {
+			n++
+		}
+	}
+	return n
 }
 
 func isType(want string) bool {
@@ -144,7 +161,7 @@ func (x explainer) unknown(at []string, names []string) []Violation {
 	var list []Violation
 	for _, name := range names {
 		path, have := x.at(append(slices.Clone(at), name))
-		list = append(list, Violation{Rule: ruleSchema, Path: path, Have: have, Want: "no such member here"})
+		list = append(list, Violation{Rule: ruleSchema, Path: path, Have: have, Want: noMember})
 	}
 	return list
 }
