@@ -22,7 +22,8 @@ type device struct {
 	fd   int
 	over atomic.Bool // nothing may be read or written any more
 
-	mu     sync.RWMutex // held for reading by writers, for writing by close
+	end    sync.Mutex   // held by hangup and close, so that neither acts on a number given back
+	mu     sync.RWMutex // held for reading by writers, for writing by close; after end
 	closed bool
 }
 
@@ -95,6 +96,8 @@ func (d *device) writeOnce(head, tail []byte) error {
 // goroutines and of which spurious ones are harmless: the sleeping reads are
 // restarted by number, find the replacement and return EBADF.
 func (d *device) hangup() error {
+	d.end.Lock()
+	defer d.end.Unlock()
 	if d.over.Swap(true) {
 		return nil
 	}
@@ -125,6 +128,8 @@ func signalThreads(sig unix.Signal) error {
 
 // close gives the descriptor back; nobody may be reading.
 func (d *device) close() {
+	d.end.Lock()
+	defer d.end.Unlock()
 	d.over.Store(true)
 	d.mu.Lock()
 	defer d.mu.Unlock()
