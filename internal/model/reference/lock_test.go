@@ -79,6 +79,8 @@ func TestPosixLocks(t *testing.T) {
 	assert.Equal(t, fuse.FileLock{Start: 10, End: 19, Typ: wr, Pid: 1}, l[1].get(rd, 0, 100))
 	assert.Equal(t, uint32(un), l[1].get(rd, 0, 9).Typ)
 	assert.Equal(t, uint32(un), l[0].get(wr, 10, 19).Typ, "one's own lock is in nobody's way")
+	assert.Equal(t, uint32(wr), l[0].get(un, 0, 100).Typ, "F_UNLCK asks for one's own")
+	assert.Equal(t, fuse.FileLock{Start: 20, End: 30, Typ: rd, Pid: 2}, l[1].get(un, 0, 100))
 	require.Equal(t, OK, l[0].set(un, 13, 14), "a split")
 	assert.Equal(t, OK, l[1].set(wr, 13, 14))
 	assert.Equal(t, fuse.FileLock{Start: 15, End: 19, Typ: wr, Pid: 1}, l[1].get(rd, 15, 15))
