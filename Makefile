@@ -78,7 +78,7 @@ race: deps ## the tests under the race detector, the mounted command included
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME=30s
-	@grep -rhoE --include='*_test.go' --with-filename '^func Fuzz\w+' . | while IFS=: read -r file func; do \
+	@grep -roHE --include='*_test.go' '^func Fuzz\w+' . | while IFS=: read -r file func; do \
 		name=$${func#func }; \
 		echo "$$(dirname "$$file") $$name"; \
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" </dev/null; \

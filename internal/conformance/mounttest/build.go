@@ -18,8 +18,11 @@ const command = "github.com/llmfs-raw/llmfs-raw/cmd/llmfs-raw"
 var binDir string
 
 // binary builds the command at its first call, with the race detector if the
-// tests have it.
+// tests have it. The environment may name one that is already built.
 var binary = sync.OnceValues(func() (string, error) {
+	if built := os.Getenv("LLMFS_RAW_BINARY"); built != "" {
+		return built, nil
+	}
 	if binDir == "" {
 		return "", fmt.Errorf("build %s: the package's TestMain must call mounttest.Main", command)
 	}
