@@ -27,6 +27,7 @@ const Grace = 50 * time.Millisecond
 // call is one request with its handler.
 type call struct {
 	req      *proto.Request
+	raw      []byte // the message; it stays until the handler has returned
 	start    time.Time
 	deadline time.Time // zero where there is none
 	ctx      context.Context
@@ -46,8 +47,8 @@ type callContext struct {
 
 func (c callContext) Deadline() (time.Time, bool) { return c.deadline, !c.deadline.IsZero() }
 
-func newCall(req *proto.Request, start time.Time, limit time.Duration) *call {
-	cl := &call{req: req, start: start}
+func newCall(req *proto.Request, raw []byte, start time.Time, limit time.Duration) *call {
+	cl := &call{req: req, raw: raw, start: start}
 	if limit > 0 {
 		cl.deadline = time.Now().Add(limit)
 	}

@@ -45,7 +45,7 @@ func (c *Conn) stop(cl *call, cause error) {
 	cl.cancel(cause)
 	time.AfterFunc(c.limits.grace, func() {
 		if cl.claim() {
-			c.answer(cl, &proto.Reply{Errno: c.verdict(cl)})
+			c.answer(cl, &proto.Reply{Errno: c.verdict(cl)}, noteOf(cl.ctx))
 		}
 	})
 }

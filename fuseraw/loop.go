@@ -57,29 +57,29 @@ func (c *Conn) serve(b []byte) (reusable bool) {
 	}
 	c.complete(req, start)
 	if in, ok := req.In.(*fuse.InterruptIn); ok {
-		c.opts.Record(req, &proto.Reply{}, 0)
+		c.record(&call{req: req, raw: b, start: start}, &proto.Reply{}, "", nil, nil)
 		c.interrupted(in)
 		return true
 	}
-	cl := c.begin(req, start)
+	cl := c.begin(req, b, start)
 	defer c.done(cl)
 	if unwaited(req) {
-		c.answer(cl, &proto.Reply{})
+		c.answer(cl, &proto.Reply{}, "")
 		c.ask(cl)
 		return true
 	}
-	r := c.storedRead(req)
+	r, note := c.storedRead(req), NoteStored
 	if r == nil {
-		r = c.ask(cl)
+		r, note = c.ask(cl)
 	}
 	if !cl.claim() {
 		c.count.late.Add(1)
 		return false
 	}
 	if ended(cl.ctx, r.Errno) {
-		r = &proto.Reply{Errno: c.verdict(cl)}
+		r, note = &proto.Reply{Errno: c.verdict(cl)}, noteOf(cl.ctx)
 	}
-	c.answer(cl, r)
+	c.answer(cl, r, note)
 	return true
 }
 
@@ -90,12 +90,12 @@ func unwaited(req *proto.Request) bool {
 }
 
 // begin registers a request.
-func (c *Conn) begin(req *proto.Request, start time.Time) *call {
+func (c *Conn) begin(req *proto.Request, raw []byte, start time.Time) *call {
 	limit := c.opts.Deadline
 	if req.Op.Row().Blocking {
 		limit = 0
 	}
-	cl := newCall(req, start, limit)
+	cl := newCall(req, raw, start, limit)
 	cl.answered.Store(unwaited(req)) // by serve, at once: nobody else may
 	if limit > 0 {
 		cl.timer = time.AfterFunc(limit, func() { c.stop(cl, ErrDeadline) })
@@ -134,22 +134,22 @@ func (c *Conn) undecodable(req *proto.Request, size int, err error) {
 }
 
 // ask calls the handler, which may panic. At the end it is not called any more.
-func (c *Conn) ask(cl *call) (r *proto.Reply) {
+func (c *Conn) ask(cl *call) (r *proto.Reply, note string) {
 	if c.ending.Load() {
-		return &proto.Reply{Errno: syscall.ECONNABORTED}
+		return &proto.Reply{Errno: syscall.ECONNABORTED}, NoteUnmounted
 	}
 	defer func() {
 		if p := recover(); p != nil {
 			c.count.panics.Add(1)
 			c.opts.Log.Error("handler panicked", "op", cl.req.Op, "unique", cl.req.Header.Unique, "panic", p, "stack", string(debug.Stack()))
-			r = &proto.Reply{Errno: syscall.EIO}
+			r, note = &proto.Reply{Errno: syscall.EIO}, NotePanic
 		}
 	}()
 	r = c.handler.Handle(cl.ctx, cl.req)
 	if r == nil {
 		c.count.empty.Add(1)
 		c.opts.Log.Error("handler returned no reply", "op", cl.req.Op, "unique", cl.req.Header.Unique)
-		r = &proto.Reply{Errno: syscall.EIO}
+		return &proto.Reply{Errno: syscall.EIO}, NoteEmpty
 	}
-	return r
+	return r, ""
 }

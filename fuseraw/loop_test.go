@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -39,6 +40,16 @@ func read(off uint64, size uint32) *proto.Request {
 func obeys(ctx context.Context, _ *proto.Request) *proto.Reply {
 	<-ctx.Done()
 	return &proto.Reply{Errno: syscall.EIO}
+}
+
+// stuck takes no notice of its context; it succeeds after release.
+func stuck() (h handlerFunc, release func()) {
+	gate := make(chan struct{})
+	h = func(_ context.Context, req *proto.Request) *proto.Reply {
+		<-gate
+		return &proto.Reply{Out: req.Op.Row().NewOut()}
+	}
+	return h, func() { close(gate) }
 }
 
 func quick(c *Conn) { c.limits.grace = 2 * time.Millisecond }
@@ -80,9 +91,9 @@ func TestEachRequestGetsOneReply(t *testing.T) {
 		o := Options{
 			Deadline: 10 * time.Millisecond,
 			Readers:  rapid.IntRange(1, 4).Draw(t, "readers"),
-			Record: func(req *proto.Request, _ *proto.Reply, _ time.Duration) {
-				if _, twice := recorded.LoadOrStore(req.Header.Unique, true); twice {
-					t.Errorf("%v %d recorded twice", req.Op, req.Header.Unique)
+			Record: func(x Exchange) {
+				if _, twice := recorded.LoadOrStore(x.Req.Header.Unique, true); twice {
+					t.Errorf("%v %d recorded twice", x.Req.Op, x.Req.Header.Unique)
 				}
 			},
 		}
@@ -115,16 +126,18 @@ func TestEachRequestGetsOneReply(t *testing.T) {
 				k.wait(q)
 			}
 		}
+		for _, q := range asked { // nobody waits for a FORGET, so it may still be on its way
+			isRecorded := func() bool { _, ok := recorded.Load(q.req.Header.Unique); return ok }
+			assert.Eventually(t, isRecorded, 5*time.Second, time.Millisecond, "%v %d not recorded", q.req.Op, q.req.Header.Unique)
+		}
 		k.stop()
 		require.NoError(t, <-k.done)
-		for _, q := range asked {
-			_, ok := recorded.Load(q.req.Header.Unique)
-			assert.True(t, ok, "%v %d not recorded", q.req.Op, q.req.Header.Unique)
-		}
 	})
 }
 
 func TestRepliesByTheLoop(t *testing.T) {
+	never, release := stuck()
+	defer release()
 	for _, test := range []struct {
 		name  string
 		h     handlerFunc
@@ -136,10 +149,7 @@ func TestRepliesByTheLoop(t *testing.T) {
 		{"wrong shape", behaviours["wrong"], syscall.EIO, func(s Stats) uint64 { return s.Unencodable }},
 		{"errno out of range", behaviours["errno"], syscall.EIO, func(s Stats) uint64 { return s.Clamped }},
 		{"deadline obeyed", obeys, syscall.ETIMEDOUT, func(s Stats) uint64 { return s.Timeouts }},
-		{"deadline ignored", func(context.Context, *proto.Request) *proto.Reply {
-			time.Sleep(200 * time.Millisecond)
-			return &proto.Reply{Out: &fuse.AttrOut{}}
-		}, syscall.ETIMEDOUT, func(s Stats) uint64 { return s.Timeouts }},
+		{"deadline ignored", never, syscall.ETIMEDOUT, func(s Stats) uint64 { return s.Timeouts }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			k := booted(t, Options{Deadline: 20 * time.Millisecond}, handlerFunc(func(ctx context.Context, req *proto.Request) *proto.Reply {
@@ -156,14 +166,10 @@ func TestRepliesByTheLoop(t *testing.T) {
 }
 
 func TestLateResultIsDropped(t *testing.T) {
-	returned := make(chan struct{})
-	k := booted(t, Options{Deadline: 5 * time.Millisecond}, handlerFunc(func(context.Context, *proto.Request) *proto.Reply {
-		defer close(returned)
-		time.Sleep(30 * time.Millisecond)
-		return &proto.Reply{Out: &fuse.AttrOut{}}
-	}), quick)
+	h, release := stuck()
+	k := booted(t, Options{Deadline: 5 * time.Millisecond}, h, quick)
 	assert.Equal(t, syscall.ETIMEDOUT, k.wait(k.send(getattr())).Errno)
-	<-returned
+	release()
 	require.Eventually(t, func() bool { return k.conn.Stats().Late == 1 }, time.Second, time.Millisecond)
 }
 
@@ -197,7 +203,9 @@ func TestBlockingRequestsHaveNoDeadline(t *testing.T) {
 }
 
 func TestInterrupt(t *testing.T) {
-	for name, h := range map[string]handlerFunc{"obeyed": obeys, "ignored": sleeps(100 * time.Millisecond)} {
+	never, release := stuck()
+	defer release()
+	for name, h := range map[string]handlerFunc{"obeyed": obeys, "ignored": never} {
 		for _, early := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				k := booted(t, Options{}, hello{hooks: map[proto.Opcode]handlerFunc{proto.OpGetattr: h}}, quick)
@@ -282,10 +290,14 @@ func TestRecordComesBeforeTheReply(t *testing.T) {
 	}
 	var mu sync.Mutex
 	var log []entry
-	o := Options{Record: func(req *proto.Request, r *proto.Reply, took time.Duration) {
+	var bytes []Exchange
+	o := Options{Record: func(x Exchange) {
 		mu.Lock()
 		defer mu.Unlock()
-		log = append(log, entry{req.Op, r.Errno})
+		log = append(log, entry{x.Req.Op, x.Reply.Errno})
+		x.ReqBytes = slices.Clone(x.ReqBytes)
+		x.ReplyBytes[0] = slices.Concat(x.ReplyBytes[0], x.ReplyBytes[1])
+		bytes = append(bytes, x)
 	}}
 	k := booted(t, o, hello{})
 	for i, q := range []*proto.Request{getattr(), release(), {Op: proto.OpStatfs, Header: proto.Header{NodeId: 1}}} {
@@ -297,6 +309,17 @@ func TestRecordComesBeforeTheReply(t *testing.T) {
 	k.interrupt(4)
 	require.Eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(log) == 5 }, time.Second, time.Millisecond)
 	assert.Equal(t, []entry{{proto.OpInit, 0}, {proto.OpGetattr, 0}, {proto.OpRelease, 0}, {proto.OpStatfs, syscall.ENOSYS}, {proto.OpInterrupt, 0}}, log)
+	for _, x := range bytes { // the bytes are those of the pair
+		req, err := k.wire.DecodeRequest(x.ReqBytes)
+		require.NoError(t, err)
+		assert.Equal(t, x.Req.In, req.In)
+		assert.Equal(t, x.Req.Op == proto.OpInterrupt, len(x.ReplyBytes[0]) == 0)
+		if len(x.ReplyBytes[0]) > 0 {
+			reply, err := k.wire.DecodeReply(req, x.ReplyBytes[0])
+			require.NoError(t, err)
+			assert.Equal(t, x.Reply, reply)
+		}
+	}
 }
 
 func TestUndecodableRequests(t *testing.T) {
@@ -371,8 +394,12 @@ func TestHeaderIsCompleted(t *testing.T) {
 
 // Whoever is in flight at the unmount is answered, by the handler or for it.
 func TestUnmountWithRequestsInFlight(t *testing.T) {
-	for name, h := range map[string]handlerFunc{"obeyed": obeys, "ignored": sleeps(200 * time.Millisecond)} {
+	for name, h := range map[string]handlerFunc{"obeyed": obeys, "ignored": nil} {
 		t.Run(name, func(t *testing.T) {
+			release := func() {}
+			if h == nil {
+				h, release = stuck()
+			}
 			k := booted(t, Options{}, h, quick)
 			var asked []*question
 			for range 50 {
@@ -383,6 +410,7 @@ func TestUnmountWithRequestsInFlight(t *testing.T) {
 			for _, q := range asked {
 				assert.Equal(t, syscall.ECONNABORTED, k.wait(q).Errno)
 			}
+			release()
 			assert.NoError(t, <-k.done)
 			assert.EqualValues(t, 50, k.conn.Stats().Aborted)
 		})

@@ -48,12 +48,10 @@ type Options struct {
 	// before further STOREs are dropped; 0 is 64 MiB. Invalidations are never dropped.
 	NotifyQueue int
 
-	// Record is called once per decoded request with the reply that is about
-	// to be written, and before it is written, so that whatever a program saw
-	// has been recorded. took is since the request was read. It is called from
-	// many goroutines at once and must not keep req.Data. Requests that the
-	// kernel waits for no answer to are recorded with an empty reply.
-	Record func(req *proto.Request, r *proto.Reply, took time.Duration)
+	// Record is called once per decoded request, before its reply is written,
+	// so that whatever a program saw has been recorded. It is called from many
+	// goroutines at once.
+	Record func(Exchange)
 
 	Log *slog.Logger // nil is slog.Default()
 
@@ -89,7 +87,7 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	if o.Record == nil {
-		o.Record = func(*proto.Request, *proto.Reply, time.Duration) {}
+		o.Record = func(Exchange) {}
 	}
 	return o
 }

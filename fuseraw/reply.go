@@ -10,16 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// answer records r and sends it. The caller has claimed cl.
-func (c *Conn) answer(cl *call, r *proto.Reply) {
+// answer records r, with a note on what the loop did by itself, and sends it.
+// The caller has claimed cl.
+func (c *Conn) answer(cl *call, r *proto.Reply, note string) {
 	defer c.unanswered.Add(-1)
 	if e := proto.ClampErrno(r.Errno); e != r.Errno {
 		c.count.clamped.Add(1)
 		c.opts.Log.Error("reply's errno is none", "op", cl.req.Op, "have", int(r.Errno), "instead", e)
-		r = &proto.Reply{Errno: e}
+		r, note = &proto.Reply{Errno: e}, NoteErrno
 	}
 	if cl.req.Op.Row().Reply == proto.ReplyNone {
-		c.opts.Record(cl.req, r, c.opts.Now().Sub(cl.start))
+		c.record(cl, r, note, nil, nil)
 		return
 	}
 	scratch := c.heads.Get().(*[]byte)
@@ -28,11 +29,11 @@ func (c *Conn) answer(cl *call, r *proto.Reply) {
 	if err != nil {
 		c.count.unencodable.Add(1)
 		c.opts.Log.Error("reply has the wrong shape", "op", cl.req.Op, "unique", cl.req.Header.Unique, "err", err)
-		r = &proto.Reply{Errno: syscall.EIO}
+		r, note = &proto.Reply{Errno: syscall.EIO}, NoteShape
 		head, tail, _ = c.wire.EncodeReply((*scratch)[:0], cl.req, r)
 	}
 	*scratch = head
-	c.opts.Record(cl.req, r, c.opts.Now().Sub(cl.start))
+	c.record(cl, r, note, head, tail)
 	if r.Errno != 0 || len(r.Notify) == 0 {
 		c.send(cl.req, head, tail)
 		return

@@ -69,14 +69,14 @@ func (c *Conn) answerInit(b []byte) error {
 		return fmt.Errorf("serve: first request: have %v, want INIT", req.Op)
 	}
 	c.complete(req, start)
-	cl := &call{req: req, start: start}
+	cl := &call{req: req, raw: b, start: start}
 	c.unanswered.Add(1)
 	c.out, c.flags, err = proto.Negotiate(offer, c.opts.Init)
 	if err != nil {
-		c.answer(cl, &proto.Reply{Errno: syscall.EPROTO})
+		c.answer(cl, &proto.Reply{Errno: syscall.EPROTO}, "")
 		return fmt.Errorf("serve: INIT: %w", err)
 	}
-	c.answer(cl, &proto.Reply{Out: c.out})
+	c.answer(cl, &proto.Reply{Out: c.out}, "")
 	c.wire = proto.WireOf(c.out)
 	return nil
 }

@@ -5,9 +5,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/llmfs-raw/llmfs-raw/fuseraw"
 	"github.com/llmfs-raw/llmfs-raw/internal/session"
 	"github.com/llmfs-raw/llmfs-raw/internal/trace"
 	"github.com/llmfs-raw/llmfs-raw/proto"
@@ -48,17 +50,26 @@ func (o *mountOptions) recorded() map[string]string {
 }
 
 // hook is what the loop calls, nil where nobody wants to know.
-func (r *recorder) hook() func(*proto.Request, *proto.Reply, time.Duration) {
+func (r *recorder) hook() func(fuseraw.Exchange) {
 	if r.file == nil && r.show == nil {
 		return nil
 	}
 	return r.record
 }
 
-func (r *recorder) record(req *proto.Request, rep *proto.Reply, took time.Duration) {
-	pair := &trace.Pair{Req: req, Rep: rep, Took: took, Usage: trace.Usage(r.sess.TakeUsage(req.Header.Unique))}
-	if req.Op.Row().Reply == proto.ReplyNone {
+func (r *recorder) record(x fuseraw.Exchange) {
+	pair := &trace.Pair{
+		Req: x.Req, Rep: x.Reply, Took: x.Took, Note: x.Note,
+		Usage: trace.Usage(r.sess.TakeUsage(x.Req.Header.Unique)),
+	}
+	if x.Req.Op.Row().Reply == proto.ReplyNone {
 		pair.Rep = nil
+	}
+	if r.kernelBytes {
+		pair.Kernel = &trace.Kernel{Req: x.ReqBytes}
+		if pair.Rep != nil {
+			pair.Kernel.Rep = slices.Concat(x.ReplyBytes[:]...)
+		}
 	}
 	if r.file != nil {
 		_ = r.file.Write(pair) // Close reports the first error
