@@ -85,7 +85,7 @@ func (c *checker) entry(top *site, i int) {
 	s := top.below(fmt.Sprintf("Entries[%d]", i), &c.reply.Entries[i])
 	s.index = i
 	c.apply(s)
-	if c.row.Reply == proto.ReplyEntriesPlus {
+	if c.row.Reply == proto.ReplyEntriesPlus && !isDots(c.reply.Entries[i].Name) { // of those the kernel reads no more
 		c.walk(s.below("Entry", &c.reply.Entries[i].Entry))
 	}
 }
@@ -105,16 +105,23 @@ func (c *checker) walk(s *site) {
 	}
 }
 
+// apply reports the first rule that a field breaks: the others of the same
+// field may follow from it.
 func (c *checker) apply(s *site) {
 	for i := range rules {
 		r := &rules[i]
-		if r.typ != reflect.TypeOf(s.v) || r.ops != nil && !slices.Contains(r.ops, c.req.Op) {
+		path := join(s.path, r.Field)
+		if !r.about(s) || hasPath(c.found, path) {
 			continue
 		}
 		if have, want := r.check(s); want != "" {
-			c.found = append(c.found, Violation{Rule: r.Name, Path: join(s.path, r.Field), Have: fmt.Sprint(have), Want: want, Reason: r.Reason})
+			c.found = append(c.found, Violation{Rule: r.Name, Path: path, Have: fmt.Sprint(have), Want: want, Reason: r.Reason})
 		}
 	}
+}
+
+func (r *Rule) about(s *site) bool {
+	return r.typ == reflect.TypeOf(s.v) && (r.ops == nil || slices.Contains(r.ops, s.req.Op))
 }
 
 // node is the id of the node that the site tells about.

@@ -179,6 +179,10 @@ func elements(raw json.RawMessage, f func(int, json.RawMessage) []byte) []byte {
 	if json.Unmarshal(raw, &list) != nil {
 		return raw
 	}
+	return replaced(list, f)
+}
+
+func replaced(list []json.RawMessage, f func(int, json.RawMessage) []byte) []byte {
 	out := []byte{'['}
 	for i, e := range list {
 		if i > 0 {

@@ -19,8 +19,7 @@ func (s *scope) entries(row *proto.Row, raw json.RawMessage) []byte {
 	if offset, ok := requestUint(s.req, "Offset"); ok && offset == 0 && !saysDots(list) {
 		list = append(dots(s.req), list...)
 	}
-	joined, _ := json.Marshal(list) // they were read as JSON
-	return elements(joined, func(i int, raw json.RawMessage) []byte { return s.element(form, raw, i) })
+	return replaced(list, func(i int, raw json.RawMessage) []byte { return s.element(form, raw, i) })
 }
 
 func saysDots(list []json.RawMessage) bool {

@@ -23,11 +23,13 @@ const (
 // tells are the members by which alternatives are told apart.
 var tells = []string{"Errno", "Code"}
 
-// wants are the patterns in words.
+// wants are the patterns, and the alternatives for bytes, in words.
 var wants = map[string]string{
 	uintPattern:   "an integer in decimal digits",
 	intPattern:    "an integer in decimal digits",
 	base64Pattern: "base64 (standard alphabet, padded)",
+
+	"a string or an object": `a string or {"base64":"…"}`,
 }
 
 // types are what JSON Schema calls them, in words.
@@ -121,6 +123,9 @@ func merge(lists [][]Violation, path string) []Violation {
 		}
 	}
 	out.Want = strings.Join(want, " or ")
+	if words, ok := wants[out.Want]; ok {
+		out.Want = words
+	}
 	return []Violation{out}
 }
 

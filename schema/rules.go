@@ -129,16 +129,11 @@ func notRoot(_ *site, e *fuse.EntryOut) (any, string) {
 }
 
 func notParent(s *site, e *fuse.EntryOut) (any, string) {
-	if d, ok := s.up.v.(*proto.Dirent); ok && isDots(d.Name) {
-		return nil, ""
-	}
 	if e.NodeId != 0 && e.NodeId != proto.RootID && e.NodeId == s.req.Header.NodeId {
 		return e.NodeId, "another id: this one is the directory's own"
 	}
 	return nil, ""
 }
-
-func isDots(name string) bool { return name == "." || name == ".." }
 
 func linkTarget(_ *site, r *proto.Reply) (any, string) {
 	const page = 4096

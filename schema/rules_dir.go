@@ -11,6 +11,8 @@ import (
 
 func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 
+func isDots(name string) bool { return name == "." || name == ".." }
+
 func direntName(_ *site, e *proto.Dirent) (any, string) { return goodName(e.Name) }
 
 func notifyName(_ *site, n *proto.Notification) (any, string) {
@@ -55,7 +57,8 @@ func direntIno(_ *site, e *proto.Dirent) (any, string) {
 }
 
 func direntType(s *site, e *proto.Dirent) (any, string) {
-	if s.row.Reply == proto.ReplyEntriesPlus && e.Entry.NodeId != 0 && e.Type != e.Entry.Attr.Mode>>12 {
+	said := s.row.Reply == proto.ReplyEntriesPlus && e.Entry.NodeId != 0 && !isDots(e.Name)
+	if said && e.Type != e.Entry.Attr.Mode>>12 {
 		return e.Type, decimal(uint64(e.Entry.Attr.Mode>>12)) + ", the type in Entry.Attr.Mode"
 	}
 	for _, b := range proto.Meanings["Dirent.Type"].Bits {

@@ -57,9 +57,6 @@ func TestWhatValidatesDecodes(t *testing.T) {
 		if invalid == nil && err != nil && !outOfRange.MatchString(err.Error()) && !otherHalf(req, err) {
 			t.Fatalf("%s validates: %v", spoilt, err)
 		}
-		if invalid != nil && err == nil && !strings.HasPrefix(string(spoilt), `{"Errno":`) {
-			require.Contains(t, string(spoilt), `"Errno":`) // a failure with more beside it
-		}
 	})
 	assert.Greater(t, valid[false], 500, "mutations that do no harm show nothing")
 }
@@ -132,14 +129,14 @@ func TestErrorsAreInWordsToMendThem(t *testing.T) {
 		{proto.OpLookup, All, `[]`, "the reply: have [], want an object"},
 		{proto.OpLookup, All, edit(`"Gid":0}`, `"Gid":0,"Pid":1}`), "Out.Attr.Owner.Pid: have 1, want no such member here"},
 		{proto.OpLookup, All, edit(`}}}`, `}},"Notify":[{"Code":"FLUSH","Out":{}}]}`), `Notify[0].Code: have "FLUSH", want INVAL_INODE or INVAL_ENTRY or STORE or DELETE`},
-		{proto.OpLookup, All, edit(`}}}`, `}},"Notify":[{"Code":"STORE","Out":{"Nodeid":2,"Offset":0},"Data":5}]}`), `Notify[0].Data: have 5, want an object or a string`},
+		{proto.OpLookup, All, edit(`}}}`, `}},"Notify":[{"Code":"STORE","Out":{"Nodeid":2,"Offset":0},"Data":5}]}`), `Notify[0].Data: have 5, want a string or {"base64":"…"}`},
 		{proto.OpLookup, Lean, `{"Errno":0,"Out":{"NodeId":2,"Attr":{"Size":1,` + stat + `}}}`, ""},
 		{proto.OpLookup, Lean, `{"Errno":0,"Out":{"NodeId":2,"Attr":{` + stat + `}}}`, "Out.Attr.Size: have nothing, want a value"},
 		{proto.OpLookup, Lean, `{"Errno":0,"Out":{"NodeId":2,"Attr":{` + stat + `}},"Notify":[{"Code":"STORE","Out":{"Nodeid":2},"Data":"x"}]}`, ""},
 		{proto.OpLookup, All, `{"Errno":0,"Out":{"NodeId":2,"Attr":{"Size":1,` + stat + `}}}`, "Out.Generation: have nothing, want a value"},
 		{proto.OpRead, All, `{"Errno":0,"Data":{"base64":"AP8"}}`, `Data.base64: have "AP8", want base64 (standard alphabet, padded)`},
 		{proto.OpRead, All, `{"Errno":0,"Data":{"base64":"AP9="}}`, `Data.base64: have "AP9=", want base64`},
-		{proto.OpRead, All, `{"Errno":0,"Data":[0]}`, "Data: have [0], want"},
+		{proto.OpRead, All, `{"Errno":0,"Data":[0]}`, `Data: have [0], want a string or {"base64":"…"}`},
 		{proto.OpWrite, All, `{"Errno":0,"Out":{"Size":5},"Data":""}`, `Data: have "", want no such member here`},
 		{proto.OpReaddir, All, `{"Errno":0,"Entries":[{"Ino":1,"Off":1,"Type":4,"Name":"."},{"Ino":1,"Off":"two","Type":4,"Name":".."}]}`, `Entries[1].Off: have "two", want an integer in decimal digits`},
 		{proto.OpReaddir, All, `{"Errno":0,"Entries":[` + strings.Repeat(`{"Ino":1,"Off":1,"Type":4,"Name":"."},`, 1024) + `{"Ino":1,"Off":1,"Type":4,"Name":"."}]}`, "Entries: have 1025 elements, want at most 1024"},
