@@ -9,5 +9,9 @@
 // unmount and EIO after a panic. Whoever comes first answers; the others'
 // results are dropped and counted in [Stats].
 //
+// A process must not use the filesystem that it serves: some system calls of
+// the Go runtime hold up its scheduler, and would wait for a reply that then
+// can't be written. (os.Open registers a file with epoll_ctl(2), which sends POLL.)
+//
 // The protocol is linux/fuse.h 7.45 and fs/fuse/dev.c of Linux 6.18.
 package fuseraw

@@ -136,8 +136,6 @@ func TestEachRequestGetsOneReply(t *testing.T) {
 }
 
 func TestRepliesByTheLoop(t *testing.T) {
-	never, release := stuck()
-	defer release()
 	for _, test := range []struct {
 		name  string
 		h     handlerFunc
@@ -149,9 +147,14 @@ func TestRepliesByTheLoop(t *testing.T) {
 		{"wrong shape", behaviours["wrong"], syscall.EIO, func(s Stats) uint64 { return s.Unencodable }},
 		{"errno out of range", behaviours["errno"], syscall.EIO, func(s Stats) uint64 { return s.Clamped }},
 		{"deadline obeyed", obeys, syscall.ETIMEDOUT, func(s Stats) uint64 { return s.Timeouts }},
-		{"deadline ignored", never, syscall.ETIMEDOUT, func(s Stats) uint64 { return s.Timeouts }},
+		{"deadline ignored", nil, syscall.ETIMEDOUT, func(s Stats) uint64 { return s.Timeouts }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			if test.h == nil {
+				h, release := stuck()
+				defer release()
+				test.h = h
+			}
 			k := booted(t, Options{Deadline: 20 * time.Millisecond}, handlerFunc(func(ctx context.Context, req *proto.Request) *proto.Reply {
 				if req.Op == proto.OpGetattr {
 					return test.h(ctx, req)
@@ -203,11 +206,15 @@ func TestBlockingRequestsHaveNoDeadline(t *testing.T) {
 }
 
 func TestInterrupt(t *testing.T) {
-	never, release := stuck()
-	defer release()
-	for name, h := range map[string]handlerFunc{"obeyed": obeys, "ignored": never} {
+	for name, h := range map[string]handlerFunc{"obeyed": obeys, "ignored": nil} {
 		for _, early := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
+				h := h
+				if h == nil {
+					never, release := stuck()
+					defer release()
+					h = never
+				}
 				k := booted(t, Options{}, hello{hooks: map[proto.Opcode]handlerFunc{proto.OpGetattr: h}}, quick)
 				req := getattr()
 				req.Header.Unique = k.number()

@@ -7,6 +7,7 @@ package fuseraw
 import (
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/llmfs-raw/llmfs-raw/proto"
 	"golang.org/x/sys/unix"
@@ -18,6 +19,9 @@ type message struct {
 	store *store // nil unless note is a STORE
 	size  int    // bytes, about
 }
+
+// longestWait is the last of the doubling waits for a node to become known.
+const longestWait = 16 * time.Millisecond
 
 // notifier is the queue. Its lock is a leaf; it is not held while writing.
 type notifier struct {
@@ -101,6 +105,12 @@ func (n *notifier) next() (message, bool) {
 func (n *notifier) send(m message) {
 	b, err := proto.AppendNotification(nil, m.note)
 	if err == nil {
+		err = n.write(b)
+	}
+	// The caller may not yet have made an inode of the reply that came with it.
+	for wait := time.Millisecond; err == unix.ENOENT && m.store != nil && m.store.fresh && wait <= longestWait; wait *= 2 {
+		n.c.count.notifyRetried.Add(1)
+		time.Sleep(wait)
 		err = n.write(b)
 	}
 	switch {

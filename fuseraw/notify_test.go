@@ -128,6 +128,23 @@ func TestReadAfterTheStoreArrivedIsTheHandlers(t *testing.T) {
 	assert.EqualValues(t, 1, reads.Load())
 }
 
+// The reply may be faster than the caller who makes an inode of it.
+func TestStoreOfANodeThatIsNotYetKnown(t *testing.T) {
+	var reads, refused atomic.Int64
+	k := booted(t, Options{}, storing(&reads, storeOf(helloNode, 0, helloText)), func(c *Conn) {
+		c.notify.write = func(b []byte) error {
+			if refused.Add(1) < 3 {
+				return syscall.ENOENT
+			}
+			return c.dev.write(b, nil)
+		}
+	})
+	k.wait(k.send(lookup(helloName)))
+	require.Eventually(t, func() bool { return len(k.notifications()) == 1 }, time.Second, time.Millisecond)
+	assert.EqualValues(t, 2, k.conn.Stats().NotifyRetried)
+	assert.Zero(t, k.conn.Stats().NotifyUnknown)
+}
+
 func write1() *proto.Request {
 	return &proto.Request{Op: proto.OpWrite, Header: proto.Header{NodeId: helloNode}, In: &fuse.WriteIn{Size: 1}, Data: []byte("H")}
 }

@@ -22,6 +22,7 @@ type Stats struct {
 	Aborted        uint64 // requests answered with ECONNABORTED at the unmount
 	Late           uint64 // results of handlers dropped because the loop had answered
 	Notified       uint64 // notifications written
+	NotifyRetried  uint64 // STOREs sent again because the kernel did not know their new node yet
 	NotifyUnknown  uint64 // notifications about nodes or names the kernel does not hold (ENOENT)
 	NotifyRefused  uint64 // notifications that could not be encoded or that the kernel refused
 	NotifyDropped  uint64 // STOREs dropped: the queue was full, or the mount ended
@@ -31,10 +32,10 @@ type Stats struct {
 }
 
 type counters struct {
-	requests, replies, undecodable, unencodable, clamped, refused, gone     atomic.Uint64
-	panics, empty, interrupts, interrupted, ignored, timeouts               atomic.Uint64
-	aborted, late                                                           atomic.Uint64
-	notified, notifyUnknown, notifyRefused, notifyDropped, overtaken, reads atomic.Uint64
+	requests, replies, undecodable, unencodable, clamped, refused, gone                    atomic.Uint64
+	panics, empty, interrupts, interrupted, ignored, timeouts                              atomic.Uint64
+	aborted, late                                                                          atomic.Uint64
+	notified, notifyRetried, notifyUnknown, notifyRefused, notifyDropped, overtaken, reads atomic.Uint64
 }
 
 // Stats is a snapshot of the counters.
@@ -47,7 +48,7 @@ func (c *Conn) Stats() Stats {
 		Panics: n.panics.Load(), Empty: n.empty.Load(),
 		Interrupts: n.interrupts.Load(), Interrupted: n.interrupted.Load(), Ignored: n.ignored.Load(),
 		Timeouts: n.timeouts.Load(), Aborted: n.aborted.Load(), Late: n.late.Load(),
-		Notified: n.notified.Load(), NotifyUnknown: n.notifyUnknown.Load(),
+		Notified: n.notified.Load(), NotifyRetried: n.notifyRetried.Load(), NotifyUnknown: n.notifyUnknown.Load(),
 		NotifyRefused: n.notifyRefused.Load(), NotifyDropped: n.notifyDropped.Load(),
 		StoreOvertaken: n.overtaken.Load(), StoreReads: n.reads.Load(),
 		InFlight: c.inflight.len(),

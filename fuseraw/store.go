@@ -18,6 +18,7 @@ type store struct {
 	off       uint64 // of data in the file, bytes
 	data      []byte
 	toEOF     bool // data reaches the file's end
+	fresh     bool // the node came with the same reply
 	overtaken bool // a change of the node came first; under the notifier's lock
 }
 
@@ -66,7 +67,10 @@ func (n *notifier) announce(req *proto.Request, r *proto.Reply) []*store {
 			continue
 		}
 		size, known := sizeIn(req, r, out.Nodeid)
-		list[i] = &store{node: out.Nodeid, off: out.Offset, data: note.Data, toEOF: known && out.Offset+uint64(len(note.Data)) >= size}
+		list[i] = &store{
+			node: out.Nodeid, off: out.Offset, data: note.Data, fresh: known,
+			toEOF: known && out.Offset+uint64(len(note.Data)) >= size,
+		}
 		n.stores.add(list[i])
 	}
 	return list
