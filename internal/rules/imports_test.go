@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	"internal/model/openai":    {"proto", "internal/model"},
 	"internal/model/reference": {"proto", "internal/model"},
 	"internal/model/replay":    {"proto", "internal/model", "internal/trace"},
-	"internal/session":         {"proto", "internal/model"},
+	"internal/session":         {"proto", "schema", "internal/model"},
 	"cmd/llmfs-raw":            {"*"},
 
 	// Tests and benchmarks of the whole, through the command.

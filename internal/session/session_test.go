@@ -58,10 +58,10 @@ func TestEveryFailureHasAnErrno(t *testing.T) {
 		errno syscall.Errno
 		stats Stats
 	}{
-		"not JSON":      {model: saying("Sure! Here is the reply:"), errno: syscall.EIO, stats: Stats{Calls: 1, Invalid: 1}},
-		"empty":         {model: saying(""), errno: syscall.EIO, stats: Stats{Calls: 1, Invalid: 1}},
-		"wrong shape":   {model: saying(`{"Errno":0}`), errno: syscall.EIO, stats: Stats{Calls: 1, Invalid: 1}},
-		"out of range":  {model: saying(`{"Errno":4096}`), errno: syscall.EIO, stats: Stats{Calls: 1, Invalid: 1}},
+		"not JSON":      {model: saying("Sure! Here is the reply:"), errno: syscall.EIO, stats: Stats{Calls: 1, Failed: 1, Invalid: 1}},
+		"empty":         {model: saying(""), errno: syscall.EIO, stats: Stats{Calls: 1, Failed: 1, Invalid: 1}},
+		"wrong shape":   {model: saying(`{"Errno":0}`), errno: syscall.EIO, stats: Stats{Calls: 1, Failed: 1, Invalid: 1}},
+		"out of range":  {model: saying(`{"Errno":4096}`), errno: syscall.EIO, stats: Stats{Calls: 1, Failed: 1, Invalid: 1}},
 		"broken":        {model: broken(errors.New("no route to host")), errno: syscall.EIO, stats: Stats{Calls: 1, Failed: 1}},
 		"too late":      {model: broken(context.DeadlineExceeded), errno: syscall.ETIMEDOUT, stats: Stats{Calls: 1, Failed: 1}},
 		"interrupted":   {ctx: dead, model: broken(errors.New("aborted")), errno: syscall.EINTR, stats: Stats{Calls: 1, Failed: 1}},

@@ -1,0 +1,115 @@
+package session
+
+// One request: asked, answered, read.
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/llmfs-raw/llmfs-raw/internal/model"
+	"github.com/llmfs-raw/llmfs-raw/proto"
+)
+
+// ask is for embedded models: the request is all they need.
+func (s *Session) ask(ctx context.Context, req *proto.Request) (*proto.Reply, error) {
+	text := s.texts.Get().(*[]byte)
+	defer s.texts.Put(text)
+	var err error
+	if *text, err = proto.AppendRequestJSON((*text)[:0], req); err != nil {
+		return nil, err
+	}
+	answer, err := s.call(ctx, req, &model.Prompt{Op: req.Op, Request: *text}, 0)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := proto.ParseReplyJSON(req, answer.Reply)
+	if err != nil {
+		s.count.invalid.Add(1)
+		return nil, invalidReply{err}
+	}
+	return reply, nil
+}
+
+// converse is for language models: the request is the end of a conversation.
+func (s *Session) converse(ctx context.Context, req *proto.Request) (*proto.Reply, error) {
+	text, err := proto.AppendRequestJSON(nil, req)
+	if err != nil {
+		return nil, err
+	}
+	q := s.memory.ask(req, string(text))
+	p := &model.Prompt{Op: req.Op, Request: text, Messages: q.messages, Schema: s.schemaOf(req.Op)}
+	for repairs := 0; ; repairs++ {
+		answer, err := s.call(ctx, req, p, q.tokens())
+		if err != nil {
+			return nil, err
+		}
+		reply, said, wrong := s.read(req, answer.Reply)
+		if len(wrong) == 0 {
+			return s.accept(ctx, q, reply, said)
+		}
+		s.count.invalid.Add(1)
+		if repairs == maxRepairs {
+			return nil, invalidReply{errors.New(wrong[0])}
+		}
+		s.count.repairs.Add(1)
+		p.Messages = q.repair(answer.Reply, wrong)
+	}
+}
+
+// accept makes a reply part of the session, unless the caller has been
+// answered without it.
+func (s *Session) accept(ctx context.Context, q *question, reply *proto.Reply, said string) (*proto.Reply, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	s.memory.remember(q, reply, said)
+	return reply, nil
+}
+
+// call asks the model, within the budget, and counts. tokens is the estimated
+// length of the prompt.
+func (s *Session) call(ctx context.Context, req *proto.Request, p *model.Prompt, tokens int) (*model.Answer, error) {
+	if err := s.budget.begin(tokens); err != nil {
+		return nil, err
+	}
+	s.count.call(req.Op)
+	start := time.Now()
+	answer, err := s.model.Answer(ctx, p)
+	s.count.latency.add(time.Since(start))
+	used := usageOf(answer, err)
+	s.budget.end(tokens, used)
+	s.use(req.Header.Unique, used)
+	return answer, err
+}
+
+// usageOf is what a call cost, whether or not it was answered.
+func usageOf(answer *model.Answer, err error) model.Usage {
+	var e *model.Error
+	switch {
+	case err == nil:
+		return answer.Usage
+	case errors.As(err, &e):
+		return e.Usage
+	}
+	return model.Usage{}
+}
+
+// use adds to what the request has cost, which one goroutine works on.
+func (s *Session) use(unique uint64, u model.Usage) {
+	if u == (model.Usage{}) {
+		return
+	}
+	if before, ok := s.usage.Load(unique); ok {
+		u = sum(u, before.(model.Usage))
+	}
+	s.usage.Store(unique, u)
+}
+
+func sum(a, b model.Usage) model.Usage {
+	return model.Usage{
+		InputTokens:  a.InputTokens + b.InputTokens,
+		CachedTokens: a.CachedTokens + b.CachedTokens,
+		OutputTokens: a.OutputTokens + b.OutputTokens,
+	}
+}
