@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"github.com/stretchr/testify/assert"
@@ -392,6 +393,15 @@ func TestTimes(t *testing.T) {
 		}
 		assert.Equal(t, test.change, changed, test.name)
 	}
+}
+
+func TestKernelForgetsTheModeThatAWriteChanges(t *testing.T) {
+	u := mounted(t, Options{TTL: time.Hour})
+	n, fh := u.createMode(rootIno, "a", 0o4777)
+	in := &fuse.WriteIn{Fh: fh, Size: 1, WriteFlags: fuse.WRITE_KILL_SUIDGID}
+	want := proto.Notification{Code: proto.NotifyInvalInode, Out: &fuse.NotifyInvalInodeOut{Ino: n, Off: -1}}
+	assert.Equal(t, []proto.Notification{want}, u.do(proto.OpWrite, n, in, []byte("x")).Notify)
+	assert.Empty(t, u.do(proto.OpWrite, n, in, []byte("x")).Notify, "nothing left to clear")
 }
 
 func TestPrivilegesGo(t *testing.T) {

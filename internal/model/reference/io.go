@@ -85,14 +85,19 @@ func (c *call) writeAt(n *inode, b []byte, off int64, kill bool) (int, syscall.E
 
 // killPrivileges is file_remove_privs(): capabilities of the file always go,
 // the setuid and setgid bits where the kernel says so, which it does unless
-// the caller has CAP_FSETID.
+// the caller has CAP_FSETID. It leaves the mode that it has cached as it was,
+// and a setuid bit there would still be honoured by execve(2).
 func (c *call) killPrivileges(n *inode, suidgid bool) {
 	c.dropCapability(n)
 	if !suidgid {
 		return
 	}
+	old := n.mode
 	n.mode &^= sISUID
 	c.dropSetgid(n)
+	if n.mode != old {
+		c.invalidate(n)
+	}
 }
 
 // dropSetgid is setattr_should_drop_sgid(): without group execution the bit

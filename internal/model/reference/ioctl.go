@@ -56,8 +56,8 @@ func (c *call) ioctl() syscall.Errno {
 	return 0
 }
 
-// invalidate makes the kernel forget the attributes of a node: it does not know
-// that setting flags changes st_ctime.
+// invalidate makes the kernel forget the attributes of a node where it does not
+// know that they change: setting flags changes st_ctime, WRITE the mode.
 func (c *call) invalidate(n *inode) {
 	if c.fs.opt.TTL > 0 {
 		c.reply.Notify = []proto.Notification{{
