@@ -26,12 +26,13 @@ func (c *Conn) interrupted(in *fuse.InterruptIn) {
 	}
 }
 
-// interrupt ends cl if its caller's signals ask for it, now or later.
+// interrupt ends cl if its caller's signals ask for it, now or later. Waiting for
+// a lock ends by any signal, on disks, too: alarm(2) is how programs limit it.
 func (c *Conn) interrupt(cl *call) {
 	if cl.answered.Load() {
 		return
 	}
-	if c.urgent(cl.req.Header.Pid) {
+	if cl.req.Op.Row().Blocking || c.urgent(cl.req.Header.Pid) {
 		c.stop(cl, ErrInterrupted)
 		return
 	}

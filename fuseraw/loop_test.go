@@ -260,6 +260,14 @@ func TestInterruptThatIsNotUrgent(t *testing.T) {
 	assert.Equal(t, syscall.EINTR, k.wait(q).Errno)
 }
 
+// `flock --timeout` and alarm(2) end the wait for a lock by SIGALRM.
+func TestAnySignalEndsTheWaitForALock(t *testing.T) {
+	k := booted(t, Options{}, handlerFunc(obeys), quick, func(c *Conn) { c.urgent = func(uint32) bool { return false } })
+	q := k.send(&proto.Request{Op: proto.OpSetlkw, Header: proto.Header{NodeId: 2}, In: &fuse.LkIn{}})
+	k.interrupt(q.req.Header.Unique)
+	assert.Equal(t, syscall.EINTR, k.wait(q).Errno)
+}
+
 func TestEarlyInterruptsAreBounded(t *testing.T) {
 	var e earlyInterrupts
 	for u := uint64(1); u <= 1000; u++ {
