@@ -3,6 +3,7 @@ package fuseraw
 // STOREs in flight. A caller that has been told of a file may ask for its
 // bytes before their STORE is in the page cache, or change them. So a READ is
 // answered from the bytes in flight, and a change takes them out of flight.
+// (An OPEN that is answered without FOPEN_KEEP_CACHE drops what has arrived.)
 
 import (
 	"sync/atomic"
