@@ -6,7 +6,6 @@ package reference
 import (
 	"math/bits"
 	"slices"
-	"sync"
 )
 
 const (
@@ -16,8 +15,6 @@ const (
 )
 
 type page [pageSize]byte
-
-var pool = sync.Pool{New: func() any { return new(page) }}
 
 // chunk is the 64 pages from index*64 on. A page is a hole; or allocated by
 // fallocate and not yet written, a hole to SEEK_DATA and to readers; or data.
@@ -102,13 +99,9 @@ func (p *pages) writeAt(s *space, b []byte, off int64) (n int) {
 			c = p.chunk(pg)
 		}
 		i := pg % chunkPages
-		if !p.reserve(s, c, i) {
+		if !p.reserve(s, c, i) || !c.fill(s.memory, i, to-from < pageSize) {
 			p.drop(pg)
 			return false
-		}
-		if c.mem[i] == nil {
-			c.mem[i] = newPage(to-from < pageSize)
-			c.data |= 1 << i
 		}
 		copy(c.mem[i][at:], b[from:to])
 		n = to
@@ -117,13 +110,14 @@ func (p *pages) writeAt(s *space, b []byte, off int64) (n int) {
 	return n
 }
 
-// newPage takes a page from the pool, which holds what others wrote.
-func newPage(zeroed bool) *page {
-	m := pool.Get().(*page)
-	if zeroed {
-		clear(m[:])
+// fill makes page i data with memory, zeroed if asked; its bytes are what
+// others wrote before if not.
+func (c *chunk) fill(a *arena, i int64, zeroed bool) bool {
+	if c.mem[i] == nil {
+		c.mem[i] = a.get(zeroed)
+		c.data |= 1 << i
 	}
-	return m
+	return c.mem[i] != nil
 }
 
 // reserve makes page i of c a block, if it is none.
@@ -229,7 +223,7 @@ func (p *pages) freeOf(s *space, c *chunk, mask uint64) {
 	for rest := mask; rest != 0; rest &= rest - 1 {
 		i := bits.TrailingZeros64(rest)
 		if c.mem[i] != nil {
-			pool.Put(c.mem[i])
+			s.memory.put(c.mem[i])
 			c.mem[i] = nil
 		}
 	}

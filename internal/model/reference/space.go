@@ -19,11 +19,13 @@ type space struct {
 	usedBlocks           atomic.Int64
 	usedInodes           atomic.Int64 // bytes of inode space
 	usedACLs             atomic.Int64 // bytes; tmpfs does not count them, here Size bounds them
+	memory               *arena
 }
 
 func (s *space) init(size, inodes int64) {
 	s.maxBlocks = (size-1)/pageSize + 1
 	s.maxInodes = min(inodes, (1<<62)/bogoInodeSize)
+	s.memory = newArena()
 }
 
 // take adds n to used unless that goes beyond limit.
