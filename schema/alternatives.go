@@ -124,7 +124,7 @@ func (b *builder) notifications(v variant) reflect.Type {
 	if v == full {
 		return reflect.TypeFor[notification]()
 	}
-	for _, form := range proto.NotifyForms() {
+	for _, form := range notifyForms() {
 		if form.Code == proto.NotifyStore {
 			return b.notifyMirror(form, lean)
 		}

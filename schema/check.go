@@ -42,7 +42,7 @@ func Check(req *proto.Request, r *proto.Reply, known Known) []Violation {
 		return nil
 	}
 	c := &checker{req: req, row: row, reply: r, known: known}
-	top := &site{checker: c, v: r}
+	top := &site{checker: c, index: -1, v: r}
 	c.apply(top)
 	if r.Out != nil {
 		c.walk(top.below("Out", r.Out))
@@ -51,7 +51,7 @@ func Check(req *proto.Request, r *proto.Reply, known Known) []Violation {
 		c.entry(top, i)
 	}
 	for i := range r.Notify {
-		n := top.below(fmt.Sprintf("Notify[%d]", i), &r.Notify[i])
+		n := top.element("Notify", i, &r.Notify[i])
 		c.apply(n)
 		if out := r.Notify[i].Out; out != nil {
 			c.walk(n.below("Out", out))
@@ -71,19 +71,32 @@ type checker struct {
 // site is a struct of the reply. The outermost one is the reply.
 type site struct {
 	*checker
-	up    *site
-	path  string
-	v     any // points to the struct
-	index int // in Entries
+	up     *site
+	member string
+	index  int // in Entries and Notify; -1 elsewhere
+	v      any // points to the struct
 }
 
-func (s *site) below(name string, v any) *site {
-	return &site{checker: s.checker, up: s, path: join(s.path, name), v: v, index: s.index}
+func (s *site) below(member string, v any) *site {
+	return &site{checker: s.checker, up: s, member: member, index: -1, v: v}
+}
+
+func (s *site) element(member string, i int, v any) *site {
+	return &site{checker: s.checker, up: s, member: member, index: i, v: v}
+}
+
+func (s *site) path() string {
+	switch {
+	case s.up == nil:
+		return ""
+	case s.index < 0:
+		return join(s.up.path(), s.member)
+	}
+	return join(s.up.path(), fmt.Sprintf("%s[%d]", s.member, s.index))
 }
 
 func (c *checker) entry(top *site, i int) {
-	s := top.below(fmt.Sprintf("Entries[%d]", i), &c.reply.Entries[i])
-	s.index = i
+	s := top.element("Entries", i, &c.reply.Entries[i])
 	c.apply(s)
 	if c.row.Reply == proto.ReplyEntriesPlus && !isDots(c.reply.Entries[i].Name) { // of those the kernel reads no more
 		c.walk(s.below("Entry", &c.reply.Entries[i].Entry))
@@ -98,7 +111,7 @@ func (c *checker) walk(s *site) {
 		return
 	}
 	v := reflect.ValueOf(s.v).Elem()
-	for _, f := range proto.FieldsOf(v.Type()) {
+	for _, f := range shapeOf(v.Type()).fields {
 		if f.Type.Kind() == reflect.Struct {
 			c.walk(s.below(f.Name, v.FieldByName(f.Name).Addr().Interface()))
 		}
@@ -108,20 +121,28 @@ func (c *checker) walk(s *site) {
 // apply reports the first rule that a field breaks: the others of the same
 // field may follow from it.
 func (c *checker) apply(s *site) {
-	for i := range rules {
-		r := &rules[i]
-		path := join(s.path, r.Field)
-		if !r.about(s) || hasPath(c.found, path) {
+	for _, r := range rulesOf[reflect.TypeOf(s.v)] {
+		if r.ops != nil && !slices.Contains(r.ops, c.req.Op) {
 			continue
 		}
-		if have, want := r.check(s); want != "" {
+		have, want := r.check(s)
+		if want == "" {
+			continue
+		}
+		if path := join(s.path(), r.Field); !hasPath(c.found, path) {
 			c.found = append(c.found, Violation{Rule: r.Name, Path: path, Have: fmt.Sprint(have), Want: want, Reason: r.Reason})
 		}
 	}
 }
 
-func (r *Rule) about(s *site) bool {
-	return r.typ == reflect.TypeOf(s.v) && (r.ops == nil || slices.Contains(r.ops, s.req.Op))
+// rulesOf are the rules about each struct.
+var rulesOf = map[reflect.Type][]*Rule{}
+
+func init() {
+	for i := range rules {
+		r := &rules[i]
+		rulesOf[r.typ] = append(rulesOf[r.typ], r)
+	}
 }
 
 // node is the id of the node that the site tells about.

@@ -214,7 +214,7 @@ func (s *scope) notification(_ int, raw json.RawMessage) []byte {
 
 func notifyForm(list []member) (proto.NotifyForm, bool) {
 	raw, _ := find(list, "Code")
-	for _, form := range proto.NotifyForms() {
+	for _, form := range notifyForms() {
 		if string(raw) == `"`+form.Code.String()+`"` {
 			return form, true
 		}

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/llmfs-raw/llmfs-raw/proto"
 )
@@ -30,18 +31,34 @@ type shape struct {
 	fields []proto.FieldInfo
 }
 
-func shapeOf(t reflect.Type) shape { return shape{t.Name(), proto.FieldsOf(t)} }
+var shapes sync.Map // reflect.Type → shape
 
-// direntShape is the shape of an entry with or without what LOOKUP would say.
-func direntShape(plus bool) shape {
-	s := shapeOf(reflect.TypeFor[proto.Dirent]())
-	if plus {
-		s.name += "Plus"
-		return s
+func shapeOf(t reflect.Type) shape {
+	if s, ok := shapes.Load(t); ok {
+		return s.(shape)
 	}
-	s.fields = slices.DeleteFunc(s.fields, func(f proto.FieldInfo) bool { return f.Name == "Entry" })
+	s := shape{t.Name(), proto.FieldsOf(t)}
+	shapes.Store(t, s)
 	return s
 }
+
+// direntShapes are those of an entry without and with what LOOKUP would say.
+var direntShapes = sync.OnceValue(func() (list [2]shape) {
+	list[1] = shapeOf(reflect.TypeFor[proto.Dirent]())
+	list[0] = list[1]
+	list[0].fields = slices.DeleteFunc(slices.Clone(list[1].fields), func(f proto.FieldInfo) bool { return f.Name == "Entry" })
+	list[1].name += "Plus"
+	return list
+})
+
+func direntShape(plus bool) shape {
+	if plus {
+		return direntShapes()[1]
+	}
+	return direntShapes()[0]
+}
+
+var notifyForms = sync.OnceValue(proto.NotifyForms)
 
 func (s shape) has(field string) bool {
 	return slices.ContainsFunc(s.fields, func(f proto.FieldInfo) bool { return f.Name == field })

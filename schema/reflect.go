@@ -137,7 +137,7 @@ func (b *builder) notification() *jsonschema.Schema {
 	if b.defs[name] == nil {
 		def := &jsonschema.Schema{}
 		b.defs[name] = def
-		for _, form := range proto.NotifyForms() {
+		for _, form := range notifyForms() {
 			def.AnyOf = append(def.AnyOf, b.define(b.notifyMirror(form, full)))
 		}
 	}

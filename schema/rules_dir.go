@@ -16,7 +16,7 @@ func isDots(name string) bool { return name == "." || name == ".." }
 func direntName(_ *site, e *proto.Dirent) (any, string) { return goodName(e.Name) }
 
 func notifyName(_ *site, n *proto.Notification) (any, string) {
-	for _, form := range proto.NotifyForms() {
+	for _, form := range notifyForms() {
 		if form.Code == n.Code && form.Name {
 			return goodName(n.Name)
 		}
