@@ -48,7 +48,8 @@ func asUser(t *testing.T, option string) (string, error) {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return strings.TrimSpace(stderr.String()), err
+		line, _, _ := strings.Cut(stderr.String(), "\n") // under -cover more follows
+		return line, err
 	}
 	return string(out), nil
 }

@@ -15,6 +15,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+func openDevice() (int, error) {
+	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, fmt.Errorf("open /dev/fuse: %w", err)
+	}
+	return fd, nil
+}
+
+// CheckDevice says why /dev/fuse can't be opened by this process.
+func CheckDevice() error {
+	fd, err := openDevice()
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd)
+}
+
 // Mount mounts a filesystem on dir, an existing directory or file. It answers
 // nothing before [Conn.Serve] is called. /dev/fd/N takes descriptor N, which
 // is mounted already.
@@ -80,9 +97,8 @@ func mountDirect(dir string, o Options) (fd int, err error) {
 	if err := unix.Stat(dir, &st); err != nil {
 		return -1, err
 	}
-	fd, err = unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return -1, fmt.Errorf("open /dev/fuse: %w", err)
+	if fd, err = openDevice(); err != nil {
+		return -1, err
 	}
 	data := append([]string{
 		"fd=" + strconv.Itoa(fd),
