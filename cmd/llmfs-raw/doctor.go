@@ -99,7 +99,7 @@ func checkFuse() finding {
 }
 
 func checkDevice() finding {
-	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	err := fuseraw.CheckDevice()
 	switch {
 	case errors.Is(err, unix.ENOENT):
 		return finding{text: "there is none (in a container, start it with --device /dev/fuse)", problem: true, mend: "sudo mknod -m 666 /dev/fuse c 10 229"}
@@ -108,7 +108,6 @@ func checkDevice() finding {
 	case err != nil:
 		return finding{text: err.Error(), problem: true, mend: "sudo modprobe fuse"}
 	}
-	unix.Close(fd)
 	return finding{text: "can be opened"}
 }
 
