@@ -1,7 +1,7 @@
 package schema
 
 // The rules of Check, as data. The functions named in the reasons are the
-// kernel's, fs/fuse of Linux 6.18.
+// kernel's: fs/fuse, and fs/dcache.c for d_splice_alias.
 
 import (
 	"math"
@@ -25,7 +25,7 @@ func rule[T any](name, field, reason string, check func(*site, *T) (any, string)
 
 const (
 	badEntry   = "create_new_entry and fuse_create_open: the caller gets EIO"
-	badAttr    = "fuse_invalid_attr: the caller gets EIO"
+	badAttr    = "fuse_invalid_attr: the caller gets EIO, a listing loses the attributes"
 	badNsec    = "fuse_change_attributes_common cuts it to 999999999"
 	badValid   = "fuse_time_to_jiffies cuts it to 999999999"
 	badDirent  = "parse_dirfile and parse_dirplusfile: the caller gets EIO"
