@@ -15,7 +15,7 @@ import (
 // relook is how long after an INTERRUPT that was not urgent its caller's
 // signals are looked at again. The kernel sends one INTERRUPT a request, so a
 // later SIGKILL has to be noticed from here.
-const relook = 100 * time.Millisecond
+const relook = 50 * time.Millisecond
 
 // interrupted takes an INTERRUPT. It is never replied to: the answer is the
 // target's EINTR. (EAGAIN would have the kernel send it again at once.)
