@@ -20,6 +20,8 @@
 //	{"id":7,"reply":{…},"usage":{"input_tokens":900,"cached_tokens":800,"output_tokens":40}}
 //	{"id":7,"error":"what went wrong"}
 //
+// testdata/hello.py is an example, a filesystem with one file.
+//
 // Requests come while others are unanswered; a program that handles one at a
 // time is right, too. cancel says that nobody waits for an answer any more; one
 // that comes all the same is dropped. Empty lines are skipped.
