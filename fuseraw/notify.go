@@ -1,7 +1,7 @@
 package fuseraw
 
-// Notifications: sent in order, each after the reply it came with. An
-// invalidation waits in the kernel for locks that are held over requests in
+// Notifications: sent in order, each after the reply it came with, but for
+// invalidations of attributes, which go before it. An invalidation of data waits in the kernel for locks that are held over requests in
 // flight, so a goroutine of its own sends them and no reader ever waits for it.
 
 import (
@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
 	"github.com/llmfs-raw/llmfs-raw/proto"
 	"golang.org/x/sys/unix"
 )
@@ -44,12 +45,32 @@ func newNotifier(c *Conn) *notifier {
 	return n
 }
 
+// ofAttributes tells of an invalidation of attributes alone. The kernel takes no
+// lock for it that a request could hold, so it goes out before the reply: the
+// caller then never sees what the request has changed behind the kernel's back.
+func ofAttributes(n *proto.Notification) bool {
+	out, ok := n.Out.(*fuse.NotifyInvalInodeOut)
+	return ok && n.Code == proto.NotifyInvalInode && out.Off < 0
+}
+
+// attributes sends those of the notifications that go before the reply.
+func (n *notifier) attributes(notes []proto.Notification) {
+	for i := range notes {
+		if ofAttributes(&notes[i]) {
+			n.send(message{note: &notes[i]})
+		}
+	}
+}
+
 // queue takes the notifications of a reply that has been written, and what
 // announce made of their STOREs.
 func (n *notifier) queue(notes []proto.Notification, stores []*store) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i := range notes {
+		if ofAttributes(&notes[i]) {
+			continue // sent already
+		}
 		m := message{note: &notes[i], store: stores[i], size: 64 + len(notes[i].Name) + len(notes[i].Data)}
 		full := m.store != nil && n.bytes+m.size > n.c.opts.NotifyQueue
 		if full || n.stopped {

@@ -53,6 +53,18 @@ func TestNotificationsFollowTheirReplyInOrder(t *testing.T) {
 	assert.EqualValues(t, 4, k.conn.Stats().Notified)
 }
 
+// The caller must not see attributes from before its own request.
+func TestInvalidAttributesComeBeforeTheReply(t *testing.T) {
+	note := invalInode(2)
+	note.Out.(*fuse.NotifyInvalInodeOut).Off = -1
+	k := booted(t, Options{}, handlerFunc(func(context.Context, *proto.Request) *proto.Reply { return found(storeOf(2, 0, helloText), note) }))
+	q := k.send(lookup(helloName))
+	k.wait(q)
+	require.NotEmpty(t, k.notifications())
+	assert.Equal(t, proto.NotifyInvalInode, k.notifications()[0])
+	require.Eventually(t, func() bool { return len(k.notifications()) == 2 }, time.Second, time.Millisecond)
+}
+
 func TestNotificationsOfAnErrorAreNone(t *testing.T) {
 	k := booted(t, Options{}, handlerFunc(func(_ context.Context, req *proto.Request) *proto.Reply {
 		return &proto.Reply{Errno: syscall.ENOENT, Notify: []proto.Notification{invalInode(2)}}

@@ -40,6 +40,7 @@ func (c *Conn) answer(cl *call, r *proto.Reply, note string) {
 	}
 	// Before the write, because the caller may READ what is to be STOREd at once.
 	stores := c.notify.announce(cl.req, r)
+	c.notify.attributes(r.Notify)
 	c.send(cl.req, head, tail)
 	c.notify.queue(r.Notify, stores)
 }
