@@ -79,7 +79,7 @@ func (s *Session) call(ctx context.Context, req *proto.Request, p *model.Prompt,
 	s.count.latency.add(time.Since(start))
 	used := usageOf(answer, err)
 	s.budget.end(tokens, used)
-	s.use(req.Header.Unique, used)
+	s.usage.add(req.Header.Unique, used)
 	return answer, err
 }
 
@@ -93,23 +93,4 @@ func usageOf(answer *model.Answer, err error) model.Usage {
 		return e.Usage
 	}
 	return model.Usage{}
-}
-
-// use adds to what the request has cost, which one goroutine works on.
-func (s *Session) use(unique uint64, u model.Usage) {
-	if u == (model.Usage{}) {
-		return
-	}
-	if before, ok := s.usage.Load(unique); ok {
-		u = sum(u, before.(model.Usage))
-	}
-	s.usage.Store(unique, u)
-}
-
-func sum(a, b model.Usage) model.Usage {
-	return model.Usage{
-		InputTokens:  a.InputTokens + b.InputTokens,
-		CachedTokens: a.CachedTokens + b.CachedTokens,
-		OutputTokens: a.OutputTokens + b.OutputTokens,
-	}
 }

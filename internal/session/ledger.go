@@ -35,7 +35,8 @@ type node struct {
 	links    []link            // the names it has
 	entries  map[string]*entry // of a directory: the names in it
 	order    []*entry          // the same, as they became known
-	listed   uint64            // of a directory: told without a gap up to this cookie
+	places   map[uint64]uint64 // of a directory: how far into its listing a cookie leads
+	listed   uint64            // of a directory: told without a gap up to this place
 	complete bool              // of a directory: entries are all there are
 
 	content        content
@@ -59,6 +60,7 @@ type entry struct {
 	node    uint64 // 0 where only the name and the type have been told
 	typ     uint32 // DT_*
 	off     uint64 // the cookie after it; 0 where it has not been listed
+	place   uint64 // its place in the listing, from 1 on
 	missing bool
 }
 

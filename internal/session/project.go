@@ -54,7 +54,7 @@ var rules = []rule{
 	{"a handle closed", func(p *plan) bool { return p.row.Reply == proto.ReplyIgnored && p.has("Fh") }, (*step).closed},
 	{"a node forgotten", func(p *plan) bool { return p.row.Reply == proto.ReplyNone && (p.has("Nlookup") || p.row.List != nil) }, (*step).forgotten},
 	{"the filesystem's size", func(p *plan) bool { return p.out.statfs != nil }, (*step).sized},
-	{"content that came along", func(*plan) bool { return true }, (*step).stored},
+	{"what came along", func(*plan) bool { return true }, (*step).notified},
 }
 
 // apply takes an accepted pair into the table.

@@ -165,12 +165,3 @@ func (s *step) dropped() {
 		s.node.dropLocks(owner, true)
 	}
 }
-
-// stored: the kernel's cache now holds what STORE brought along.
-func (s *step) stored() {
-	for i := range s.reply.Notify {
-		if out, ok := s.reply.Notify[i].Out.(*fuse.NotifyStoreOut); ok {
-			s.l.node(out.Nodeid).content.put(chunk{off: out.Offset, data: present(s.reply.Notify[i].Data)})
-		}
-	}
-}

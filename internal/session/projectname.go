@@ -87,33 +87,34 @@ func (n *node) forget(name string) {
 			break
 		}
 	}
-	n.complete, n.listed = false, 0
+	n.complete, n.listed, n.places = false, 0, nil
 }
 
 // entries: a page of a listing. Pages without a gap from the start to an empty
-// one, or to the end cookie, are the whole directory.
+// one, or to the end cookie, are the whole directory. Cookies need not rise:
+// what a cookie means is the place after the entry that it was told with.
 func (s *step) entries() {
-	start, page := s.in("Offset"), s.reply.Entries
-	contiguous := start <= s.node.listed
-	if len(page) == 0 {
-		s.node.complete = s.node.complete || contiguous
-		return
-	}
+	page := s.reply.Entries
+	start, known := s.node.places[s.in("Offset")]
+	contiguous := s.in("Offset") == 0 || known && start <= s.node.listed
 	for i := range page {
-		s.listedEntry(&page[i])
-	}
-	last := page[len(page)-1].Off
-	if last == EndCookie {
-		s.node.complete = s.node.complete || contiguous
-	} else {
-		s.l.last.cookie = max(s.l.last.cookie, last)
+		s.listedEntry(&page[i], start+uint64(i)+1)
 	}
 	if contiguous {
-		s.node.listed = max(s.node.listed, last)
+		s.node.listed = max(s.node.listed, start+uint64(len(page)))
+		ended := len(page) == 0 || page[len(page)-1].Off == EndCookie
+		s.node.complete = s.node.complete || ended
 	}
 }
 
-func (s *step) listedEntry(d *proto.Dirent) {
+func (s *step) listedEntry(d *proto.Dirent, place uint64) {
+	if s.node.places == nil {
+		s.node.places = map[uint64]uint64{}
+	}
+	s.node.places[d.Off] = place
+	if d.Off != EndCookie {
+		s.l.last.cookie = max(s.l.last.cookie, d.Off)
+	}
 	if d.Name == "." || d.Name == ".." {
 		return
 	}
@@ -123,5 +124,5 @@ func (s *step) listedEntry(d *proto.Dirent) {
 	} else if e = s.node.entry(d.Name); e.missing {
 		*e = entry{name: d.Name}
 	}
-	e.typ, e.off = d.Type, d.Off
+	e.typ, e.off, e.place = d.Type, d.Off, place
 }

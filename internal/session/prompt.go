@@ -75,7 +75,7 @@ const posixRules = `
 - A removed file lives on as long as it is open, with Nlink 0. RENAME replaces the target: a directory only an empty one. Moving something onto another link of itself does nothing.
 - Errors: ENOENT no such name, EEXIST the name exists, ENOTDIR, EISDIR, ENOTEMPTY, ENAMETOOLONG over 255 bytes, ENODATA no such xattr, EINVAL senseless arguments, EACCES or EPERM only where this world forbids it: the kernel checks modes itself.
 - READ answers Size bytes, or fewer only at the end of the file. Size in attributes is the exact number of bytes that READ will give: count UTF-8 bytes, not characters.
-- A listing gives each name once, . and .. first, in an order that does not change; Off rises, and a request with Offset N goes on after the entry whose Off is N. READDIRPLUS entries for . and .. may have an Entry of zeros.`
+- A listing gives each name once, . and .. first, in an order that does not change; a request with Offset N goes on after the entry whose Off is N. READDIRPLUS entries for . and .. may have an Entry of zeros.`
 
 const intent = `
 LOOKUP only asks whether a name exists, and does not say why. Header.Comm, the program, tells: mkdir, ln, mv, cp, touch, tar, git and editors look a name up before they make it, so a name that nobody has mentioned is missing for them. cat, less, head, python and the like want to read it: a plausible name may come into being for them, if the rules of this world let it. A shell (sh, bash, zsh) may want either; with names that look like a new file, say missing. Names that programs try on their own (.git, .hidden, .hgignore, package.json, autorun.inf, *.pyc, names ending in ~ or .swp) are missing unless they have been made.`

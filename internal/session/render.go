@@ -15,8 +15,8 @@ import (
 // bare is a chunk of which only the place is shown: it has data of no bytes.
 func bare(k chunk) chunk { return chunk{off: k.off, data: []byte{}, zeros: k.len()} }
 
-// json is the selection in canonical form: nodes by number, names sorted, no
-// white space.
+// json is the selection in canonical form: nodes by number, entries in the
+// order of a listing, no white space.
 func (s *selection) json() []byte {
 	dst := append(make([]byte, 0, 1024), `{"Nodes":[`...)
 	for i, id := range sortedIDs(s.views) {
@@ -122,7 +122,6 @@ func (v *view) appendEntries(dst []byte) []byte {
 	}
 	dst = strconv.AppendBool(append(dst, `,"Complete":`...), v.n.complete)
 	dst = append(appendMember(dst, `,"Count":`, count), `,"Entries":[`...)
-	slices.SortStableFunc(v.entries, func(a, b *entry) int { return bytes.Compare([]byte(a.name), []byte(b.name)) })
 	for i, e := range v.entries {
 		dst = e.append(comma(dst, i))
 	}

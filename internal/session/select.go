@@ -4,6 +4,7 @@ package session
 // that it carries, followed through the table, as many as the budget allows.
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/llmfs-raw/llmfs-raw/proto"
@@ -239,10 +240,7 @@ func (s *selection) listing() {
 	}
 	from, plus := s.p.uint(s.req, "Offset"), s.p.row.Reply == proto.ReplyEntriesPlus
 	size := int(s.p.uint(s.req, "Size"))
-	for _, e := range v.n.order {
-		if e.missing || e.off != 0 && e.off <= from {
-			continue
-		}
+	for _, e := range v.n.after(from) {
 		if size -= proto.DirentSize(e.name, plus); size < 0 || s.room < costNode+costAttr+costEntry {
 			s.left.Entries++
 			continue
@@ -252,4 +250,22 @@ func (s *selection) listing() {
 			s.showNode(e.node)
 		}
 	}
+}
+
+// after lists the entries that a listing shows after a cookie: in the order in
+// which they were told, and behind them those that have not been listed.
+func (n *node) after(cookie uint64) (found []*entry) {
+	from := n.places[cookie]
+	for _, e := range n.order {
+		if !e.missing && (e.off == 0 || e.place > from) {
+			found = append(found, e)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *entry) int {
+		if (a.off == 0) != (b.off == 0) {
+			return cmp.Compare(b.off, 0) - cmp.Compare(a.off, 0)
+		}
+		return cmp.Compare(a.place, b.place)
+	})
+	return found
 }

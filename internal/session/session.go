@@ -20,7 +20,7 @@ type Session struct {
 	memory *memory // nil for embedded models
 	budget budget
 	count  counters
-	usage  sync.Map // unique → model.Usage, until TakeUsage
+	usage  usages
 	texts  sync.Pool
 }
 
@@ -57,13 +57,4 @@ func (s *Session) answer(ctx context.Context, req *proto.Request) (*proto.Reply,
 		return s.ask(ctx, req)
 	}
 	return s.converse(ctx, req)
-}
-
-// TakeUsage is what the answer to the request cost, repairs included; it is
-// asked for once.
-func (s *Session) TakeUsage(unique uint64) model.Usage {
-	if u, ok := s.usage.LoadAndDelete(unique); ok {
-		return u.(model.Usage)
-	}
-	return model.Usage{}
 }

@@ -2,7 +2,7 @@ package session
 
 // How long a text is in tokens. [CountTokens] is exact for models with the
 // o200k encoding and takes about a microsecond for every 4 bytes; prompts are
-// measured by the estimates, which cost nothing and are a little too high.
+// measured by estimates, which cost nothing and are within a tenth or two.
 
 import (
 	"sync"
