@@ -24,6 +24,7 @@ type difference struct {
 	Field     string
 	Want, Got any
 	WantStat  Stat
+	GotStat   Stat
 	Object    *object
 }
 
@@ -157,7 +158,7 @@ func (c *comparer) stat(want, got Stat, back map[uint64]uint64) {
 	obj := c.object(want, got)
 	for _, f := range statFields {
 		if w, g := f.get(want), f.get(got); w != g {
-			c.note(difference{What: want.What, Field: f.name, Want: w, Got: g, WantStat: want, Object: obj})
+			c.note(difference{What: want.What, Field: f.name, Want: w, Got: g, WantStat: want, GotStat: got, Object: obj})
 		}
 	}
 	if want.Errno != 0 || got.Errno != 0 {
