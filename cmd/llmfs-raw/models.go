@@ -1,38 +1,56 @@
 package main
 
-// The models that --model names.
+// What --model names, and how each is opened.
 
 import (
+	"errors"
 	"fmt"
-	"maps"
+	"log/slog"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/llmfs-raw/llmfs-raw/internal/model"
+	"github.com/llmfs-raw/llmfs-raw/internal/model/command"
+	"github.com/llmfs-raw/llmfs-raw/internal/model/openai"
 	"github.com/llmfs-raw/llmfs-raw/internal/model/reference"
+	"github.com/llmfs-raw/llmfs-raw/internal/model/replay"
+	"github.com/llmfs-raw/llmfs-raw/internal/session"
 )
 
-var models = map[string]func(*mountOptions) (model.Model, error){
-	"reference": newReference,
+const modelUsage = "what answers: reference, replay:FILE, exec:COMMAND, or a language model's name"
+
+// answerer is an opened model and how a session speaks with it.
+type answerer struct {
+	model.Model
+	session session.Options
+	warm    warmer       // nil where there is nothing to compile
+	close   func() error // nil where there is nothing to let go of
 }
 
-func modelNames() string { return strings.Join(slices.Sorted(maps.Keys(models)), ", ") }
-
-func newModel(o *mountOptions) (model.Model, error) {
-	make, ok := models[o.model]
-	if !ok {
-		return nil, fmt.Errorf("model %q is unknown, want one of: %s", o.model, modelNames())
+func (a *answerer) Close() error {
+	if a.close == nil {
+		return nil
 	}
-	return make(o)
+	return a.close()
 }
 
-func newReference(o *mountOptions) (model.Model, error) {
+func openModel(o *mountOptions) (*answerer, error) {
+	kind, argument, _ := strings.Cut(o.model, ":")
+	open, ok := map[string]func(*mountOptions, string) (*answerer, error){
+		"reference": openReference, "replay": openReplay, "exec": openCommand,
+	}[kind]
+	if !ok {
+		return openServer(o)
+	}
+	return open(o, argument)
+}
+
+func openReference(o *mountOptions, _ string) (*answerer, error) {
 	ttl := o.ttl
 	if ttl == 0 {
 		ttl = -1 // none
 	}
-	return reference.New(reference.Options{
+	return &answerer{Model: reference.New(reference.Options{
 		Size:             int64(o.size),
 		ReadOnly:         o.readOnly,
 		CheckPermissions: o.ownPermissions,
@@ -41,5 +59,53 @@ func newReference(o *mountOptions) (model.Model, error) {
 		RootUid:          uint32(os.Geteuid()),
 		RootGid:          uint32(os.Getegid()),
 		RootMode:         0o755,
-	}), nil
+	})}, nil
+}
+
+func openReplay(_ *mountOptions, path string) (*answerer, error) {
+	world, err := replay.Open(path, slog.Default())
+	if err != nil {
+		return nil, err
+	}
+	return &answerer{Model: world}, nil
+}
+
+func openCommand(o *mountOptions, line string) (*answerer, error) {
+	opts, err := o.told.options(o.model)
+	if err != nil {
+		return nil, err
+	}
+	cmd, err := command.New(line, command.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &answerer{Model: cmd, session: opts, close: cmd.Close}, nil
+}
+
+func openServer(o *mountOptions) (*answerer, error) {
+	opts, err := o.told.options(o.model)
+	if err != nil {
+		return nil, err
+	}
+	client, err := newClient(&o.server, o.model)
+	if err != nil {
+		return nil, err
+	}
+	a := &answerer{Model: client, session: opts, close: client.Close}
+	if o.told.warm {
+		a.warm = client
+	}
+	return a, nil
+}
+
+func newClient(m *modelFlags, name string) (*openai.Client, error) {
+	if m.baseURL == "" && os.Getenv("OPENAI_BASE_URL") == "" && os.Getenv("OPENAI_API_KEY") == "" {
+		return nil, hint(fmt.Errorf("model %q needs a key or a server", name),
+			"export OPENAI_API_KEY=…, or name a server with --base-url; --model reference needs neither")
+	}
+	client, err := openai.New(m.options(name))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("model %q", name), err)
+	}
+	return client, nil
 }

@@ -40,6 +40,9 @@ type mountOptions struct {
 	ownPermissions bool
 	ttl            time.Duration
 	profile        string
+
+	server modelFlags
+	told   sessionFlags
 }
 
 func mountCommand() *cobra.Command {
@@ -62,7 +65,7 @@ of /dev/fuse that someone else has mounted.`,
 func (o *mountOptions) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.model, "model", "reference", "what answers: "+modelNames())
+	f.StringVar(&o.model, "model", "reference", modelUsage)
 	f.StringVar(&o.record, "record", "", "record every request and reply in `FILE`, compressed if it ends in .zst")
 	f.BoolVar(&o.recordBytes, "record-bytes", false, "record the kernel's own bytes, too")
 	f.Var(&o.size, "size", "most bytes that reference holds (default half of the memory)")
@@ -80,6 +83,8 @@ func (o *mountOptions) flags(c *cobra.Command) {
 	f.BoolVar(&o.directIO, "direct-io", false, "send every read and write, past the page cache")
 	f.BoolVar(&o.ownPermissions, "own-permissions", false, "let the filesystem check permissions, not the kernel")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print one line an op, as 'trace show' does")
+	o.server.flags(f)
+	o.told.flags(f)
 	f.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of the daemon to `FILE`")
 	_ = f.MarkHidden("cpuprofile")
 }
@@ -88,19 +93,23 @@ func mount(c *cobra.Command, o *mountOptions, dir string) (err error) {
 	if err := o.check(); err != nil {
 		return misuse(c, err)
 	}
-	answerer, err := newModel(o)
-	if err != nil {
-		return misuse(c, err)
-	}
 	if err := checkMountpoint(dir); err != nil {
 		return err
 	}
+	answerer, err := openModel(o)
+	if err != nil {
+		return misuse(c, err)
+	}
+	defer func() { err = errors.Join(err, answerer.Close()) }()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	warmUp(ctx, c.ErrOrStderr(), answerer.warm, answerer.session.Fields)
 	stopProfile, err := startProfile(o.profile)
 	if err != nil {
 		return err
 	}
 	defer stopProfile()
-	sess := session.New(answerer, session.Options{})
+	sess := session.New(answerer, answerer.session)
 	rec, err := newRecorder(c.ErrOrStderr(), o, sess)
 	if err != nil {
 		return err
@@ -110,7 +119,7 @@ func mount(c *cobra.Command, o *mountOptions, dir string) (err error) {
 	if err != nil {
 		return hint(err, "'llmfs-raw doctor' says what is wrong and what mends it")
 	}
-	return serve(c, o, conn, sess, dir)
+	return serve(ctx, c, o, conn, sess, dir)
 }
 
 // check finds options that make no sense, alone or together.
@@ -129,9 +138,7 @@ func (o *mountOptions) check() error {
 }
 
 // serve answers until the end of the mount and says what came of it.
-func serve(c *cobra.Command, o *mountOptions, conn *fuseraw.Conn, sess *session.Session, dir string) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
+func serve(ctx context.Context, c *cobra.Command, o *mountOptions, conn *fuseraw.Conn, sess *session.Session, dir string) error {
 	go func() {
 		select {
 		case <-conn.Ready():
@@ -140,7 +147,7 @@ func serve(c *cobra.Command, o *mountOptions, conn *fuseraw.Conn, sess *session.
 		}
 	}()
 	err := conn.Serve(ctx, sess)
-	summarize(c.ErrOrStderr(), dir, conn.Stats(), sess.Stats())
+	summarize(c.ErrOrStderr(), dir, conn.Stats(), sess.Totals())
 	return err
 }
 

@@ -37,8 +37,12 @@ func hint(err error, format string, args ...any) error {
 	return &hintedError{err: err, hint: fmt.Sprintf(format, args...), code: exitFailed}
 }
 
-// misuse marks err as wrong use of c.
+// misuse marks err as wrong use of c. A hint that it has stays.
 func misuse(c *cobra.Command, err error) error {
+	var h *hintedError
+	if errors.As(err, &h) {
+		return &hintedError{err: err, hint: h.hint, code: exitMisuse}
+	}
 	return &hintedError{err: err, hint: fmt.Sprintf("'%s --help' says how it is used", c.CommandPath()), code: exitMisuse}
 }
 

@@ -78,6 +78,9 @@ func (r *recorder) record(x fuseraw.Exchange) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		fmt.Fprintln(r.show, r.lines.Line(pair))
+		if pair.Usage != (trace.Usage{}) {
+			fmt.Fprintf(r.show, "                so far %s\n", r.sess.Totals().Line())
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/llmfs-raw/llmfs-raw/fuseraw"
+	"github.com/llmfs-raw/llmfs-raw/internal/model"
 	"github.com/llmfs-raw/llmfs-raw/internal/session"
 )
 
@@ -21,9 +22,12 @@ var usual = map[string]bool{
 	"StoreReads": true, "InFlight": true, "Interrupts": true, "Interrupted": true, "Ignored": true, "Calls": true,
 }
 
-func summarize(w io.Writer, dir string, conn fuseraw.Stats, sess session.Stats) {
+func summarize(w io.Writer, dir string, conn fuseraw.Stats, sess session.Totals) {
 	fmt.Fprintf(w, "%s is unmounted; %d requests, %d of them answered by the model\n", dir, conn.Requests, sess.Calls)
-	if odd := append(fallbacks(conn), fallbacks(sess)...); len(odd) > 0 {
+	if sess.Usage != (model.Usage{}) {
+		_, _ = sess.WriteTo(w)
+	}
+	if odd := append(fallbacks(conn), fallbacks(sess.Stats)...); len(odd) > 0 {
 		fmt.Fprintf(w, "fallbacks: %s\n", strings.Join(odd, ", "))
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -141,7 +142,7 @@ func parseLimit(s string) (trace.Limit, error) {
 func withTrace(c *cobra.Command, path string, use func(*trace.Reader) error) error {
 	r, err := trace.Open(path)
 	if err != nil {
-		if os.IsNotExist(err) {
+		if errors.Is(err, os.ErrNotExist) {
 			return hint(err, "'llmfs-raw mount --record %s DIR' writes one", path)
 		}
 		return err
