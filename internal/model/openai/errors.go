@@ -2,9 +2,9 @@ package openai
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -83,13 +83,21 @@ func kindOf(status int, message string) model.Kind {
 }
 
 func ofStatus(e *sdk.Error) (model.Kind, string) {
-	text, _ := io.ReadAll(e.Response.Body) // the SDK has put back what it read
-	message := messageOf(text)
 	status := strings.TrimSpace(strconv.Itoa(e.StatusCode) + " " + http.StatusText(e.StatusCode))
-	if message == "" {
+	if e.Message == "" {
 		return kindOf(e.StatusCode, ""), status
 	}
-	return kindOf(e.StatusCode, message), status + ": " + message
+	return kindOf(e.StatusCode, e.Message), status + ": " + e.Message
+}
+
+// plainError is an error's body in the form that the SDK reads: it fails on a
+// body whose error is a string, and knows no other member than error.
+func plainError(body []byte) []byte {
+	type message struct {
+		Message string `json:"message"`
+	}
+	text, _ := json.Marshal(map[string]message{"error": {messageOf(body)}}) // strings always have a form
+	return text
 }
 
 // ofBody reads an error that came with status 200, as OpenRouter and llama.cpp

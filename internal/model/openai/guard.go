@@ -60,7 +60,8 @@ func (g guard) buffer(ctx context.Context, cancel context.CancelCauseFunc, res *
 	defer func() { _ = body.Close() }()
 	text, err := io.ReadAll(body)
 	switch {
-	case err == errTooLarge && res.StatusCode >= 400: // its beginning says enough
+	case res.StatusCode >= 400 && (err == nil || err == errTooLarge):
+		text = plainError(text)
 	case err == errTooLarge:
 		res.Body = broken{err}
 		return res, nil // not an error here: it would be tried again
