@@ -44,7 +44,7 @@ func doDup(_ *worker, a args) result {
 
 func doClose(w *worker, a args) result { return done(w.release(a.op.Args[0])) }
 
-func buffer(n int64) []byte { return make([]byte, min(n, maxRead)) }
+func buffer(n int64) []byte { return make([]byte, min(max(n, 0), maxRead)) }
 
 func doRead(_ *worker, a args) result {
 	buf := buffer(a.num(1))

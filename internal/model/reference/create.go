@@ -196,12 +196,16 @@ func (c *call) createOut(n *inode, flags uint32) *fuse.CreateOut {
 	return &fuse.CreateOut{EntryOut: c.entry(n), OpenOut: c.openOut(n, flags)}
 }
 
-// tmpfile makes a file without a name; the request's name says nothing.
+// tmpfile makes a file without a name; the request's name says nothing. Like
+// vfs_tmpfile(), it does not mind that the directory has been removed.
 func (c *call) tmpfile() syscall.Errno {
 	in := c.In.(*fuse.CreateIn)
 	dir, e := c.directory(c.Header.NodeId)
+	if e == 0 && c.fs.opt.ReadOnly {
+		e = syscall.EROFS
+	}
 	if e == 0 {
-		e = c.mayCreate(dir)
+		e = c.permission(dir, mayWrite|mayExec)
 	}
 	if e != 0 {
 		return e

@@ -155,7 +155,8 @@ func (c *call) copyEnds(in *fuse.CopyFileRangeIn) (src, dst *inode, from *handle
 		return nil, nil, nil, syscall.EINVAL
 	case src.dir != nil || dst.dir != nil:
 		return nil, nil, nil, syscall.EISDIR
-	case !from.readable() || !to.writable() || to.flags&syscall.O_APPEND != 0:
+	case !from.readable() || !to.writable():
+		// O_APPEND is the kernel's to refuse: fcntl(2) changes it without a word.
 		return nil, nil, nil, syscall.EBADF
 	case dst.flags&flImmutable != 0:
 		return nil, nil, nil, syscall.EPERM
