@@ -72,6 +72,7 @@ func (c *Conn) serve(b []byte) (reusable bool) {
 	if r == nil {
 		r, note = c.ask(cl)
 	}
+	defer giveBack(r)
 	if !cl.claim() {
 		c.count.late.Add(1)
 		return false
@@ -81,6 +82,13 @@ func (c *Conn) serve(b []byte) (reusable bool) {
 	}
 	c.answer(cl, r, note)
 	return true
+}
+
+// giveBack gives back what a reply has borrowed.
+func giveBack(r *proto.Reply) {
+	if r.Release != nil {
+		r.Release()
+	}
 }
 
 // unwaited tells whether the caller goes on without the handler's reply.

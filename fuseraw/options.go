@@ -17,7 +17,8 @@ import (
 // [context.Cause] then is [ErrInterrupted], [ErrDeadline] or [ErrUnmounted].
 // A handler that has not returned [Grace] later is answered for, and its reply
 // is dropped. req.Data and req.Ext alias the read buffer: they are valid until
-// Handle returns. A nil reply or a panic is answered with EIO.
+// Handle returns. A nil reply or a panic is answered with EIO. Release of a
+// reply is called when it has been written, or will not be.
 type Handler interface {
 	Handle(ctx context.Context, req *proto.Request) *proto.Reply
 }

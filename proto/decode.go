@@ -72,11 +72,30 @@ var (
 
 // ParseRequestJSON reads what AppendRequestJSON writes.
 func ParseRequestJSON(b []byte) (*Request, error) {
+	r := &Request{}
+	if err := r.ParseJSON(b); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// memory is what r.Data, or that of an earlier request, took.
+func (r *Request) memory() []byte {
+	if cap(r.Data) > cap(r.spare) {
+		return r.Data[:0]
+	}
+	return r.spare
+}
+
+// ParseJSON is ParseRequestJSON into r, all of which it overwrites; it uses the
+// memory of r.Data again.
+func (r *Request) ParseJSON(b []byte) error {
 	row, err := requestRow(b)
 	if err != nil {
-		return nil, fmt.Errorf("parse request: %w", err)
+		return fmt.Errorf("parse request: %w", err)
 	}
-	r, d := &Request{Op: row.Op}, decoder{b: b}
+	d := decoder{b: b, spare: r.memory()}
+	*r = Request{Op: row.Op, spare: d.spare}
 	need := row.requestMembers()
 	err = d.object(requestKeys, need, need|1<<memberExt, func(i int) error { return d.requestMember(r, row, i) })
 	if err == nil {
@@ -86,9 +105,9 @@ func ParseRequestJSON(b []byte) (*Request, error) {
 		err = r.check(row)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("parse %s request: %w", row.Name, err)
+		return fmt.Errorf("parse %s request: %w", row.Name, err)
 	}
-	return r, nil
+	return nil
 }
 
 // requestRow looks ahead for Op, which says what everything else has to be.
@@ -157,34 +176,44 @@ func (d *decoder) requestMember(r *Request, row *Row, member int) (err error) {
 // ParseReplyJSON reads the JSON reply to req. Where Errno is not 0, nothing
 // else of it is read.
 func ParseReplyJSON(req *Request, b []byte) (*Reply, error) {
-	row := req.Op.Row()
-	if row == nil {
-		return nil, fmt.Errorf("parse %v reply: no such opcode", req.Op)
-	}
-	r, err := row.parseReply(req, b)
-	if err != nil {
-		return nil, fmt.Errorf("parse %s reply: %w", row.Name, err)
+	r := &Reply{}
+	if err := r.ParseJSON(req, b); err != nil {
+		return nil, err
 	}
 	return r, nil
 }
 
-func (row *Row) parseReply(req *Request, b []byte) (*Reply, error) {
-	r, d := &Reply{}, decoder{b: b}
-	failed, err := d.failed(r)
-	if failed || err != nil {
-		return r, err
+// ParseJSON is ParseReplyJSON into r, all of which it overwrites; it uses the
+// memory of r.Data again.
+func (r *Reply) ParseJSON(req *Request, b []byte) error {
+	row := req.Op.Row()
+	if row == nil {
+		return fmt.Errorf("parse %v reply: no such opcode", req.Op)
 	}
-	need := row.replyMembers(req)
-	err = d.object(replyKeys, need, need|1<<memberNotify, func(i int) error { return d.replyMember(r, row, i) })
-	if err != nil {
-		return nil, err
+	if err := row.parseReply(req, r, b); err != nil {
+		return fmt.Errorf("parse %s reply: %w", row.Name, err)
 	}
-	return r, d.end()
+	return nil
 }
 
-func (row *Row) replyMembers(req *Request) uint64 {
-	want, need := row.shape(req), uint64(1<<memberErrno)
-	for member, has := range [...]bool{memberOut: want.out, memberBytes: want.data, memberEntries: want.entries} {
+func (row *Row) parseReply(req *Request, r *Reply, b []byte) error {
+	d, want := decoder{b: b, spare: r.Data[:0]}, row.shape(req)
+	*r = Reply{}
+	failed, err := d.failed(r)
+	if failed || err != nil {
+		return err
+	}
+	need := want.members()
+	err = d.object(replyKeys, need, need|1<<memberNotify, func(i int) error { return d.replyMember(r, row, i) })
+	if err != nil {
+		return err
+	}
+	return d.end()
+}
+
+func (s shape) members() uint64 {
+	need := uint64(1 << memberErrno)
+	for member, has := range [...]bool{memberOut: s.out, memberBytes: s.data, memberEntries: s.entries} {
 		if has {
 			need |= 1 << member
 		}

@@ -17,8 +17,19 @@ import (
 )
 
 type decoder struct {
-	b []byte
-	i int
+	b     []byte
+	i     int
+	spare []byte // memory for the first payload that fits; nil once taken
+}
+
+// room is an empty slice that n bytes can be appended to.
+func (d *decoder) room(n int) []byte {
+	if cap(d.spare) < n || d.spare == nil {
+		return make([]byte, 0, n)
+	}
+	b := d.spare[:0]
+	d.spare = nil
+	return b
 }
 
 // keys are the member names of an object, at most 64.
@@ -352,7 +363,7 @@ func (d *decoder) text(want string) ([]byte, error) {
 
 // escaped reads on, from the first byte that is not plain.
 func (d *decoder) escaped(start int) ([]byte, error) {
-	out := make([]byte, 0, rawLen(d.b[start:]))
+	out := d.room(rawLen(d.b[start:]))
 	for run := start; ; {
 		if d.i == len(d.b) {
 			return nil, wrong("the string does not end")
@@ -449,7 +460,7 @@ func (d *decoder) blob() ([]byte, error) {
 		return []byte{}, nil
 	}
 	if start+len(b) <= len(d.b) && &b[0] == &d.b[start] {
-		b = bytes.Clone(b)
+		b = append(d.room(len(b)), b...)
 	}
 	return b, nil
 }
@@ -476,7 +487,8 @@ func (d *decoder) base64() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]byte, base64.StdEncoding.DecodedLen(len(s)))
+	size := base64.StdEncoding.DecodedLen(len(s))
+	out := d.room(size)[:size]
 	n, err := strictBase64.Decode(out, s)
 	// A line break, which the decoder skips, makes less of it than its length says.
 	if padding := len(s) - len(bytes.TrimRight(s, "=")); err != nil || n != len(out)-padding {

@@ -20,6 +20,7 @@ type Request struct {
 	Ext   []Extension
 
 	names [2]string // what Names points to, to save an allocation
+	spare []byte    // memory for the Data of the next request
 }
 
 // Header is what every request carries: struct fuse_in_header less what the
@@ -58,6 +59,20 @@ type Reply struct {
 	Data    []byte   // bytes of READ, READLINK, GETXATTR, LISTXATTR, IOCTL
 	Entries []Dirent // READDIR and READDIRPLUS
 	Notify  []Notification
+
+	// Release, where it is not nil, is to be called once when nobody needs Data
+	// any more: its memory is then used again.
+	Release func()
+}
+
+// DataLimit is how many bytes of Data a reply to r may have, where the request
+// says so.
+func (r *Request) DataLimit() (bytes uint64, ok bool) {
+	row := r.Op.Row()
+	if row == nil || !row.shape(r).data {
+		return 0, false
+	}
+	return row.limit(r)
 }
 
 // Dirent is struct fuse_dirent or, for READDIRPLUS, struct fuse_direntplus.

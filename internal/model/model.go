@@ -19,6 +19,7 @@ type Model interface {
 type Prompt struct {
 	Op      proto.Opcode
 	Request []byte // the request as JSON; valid until Answer returns
+	Scratch []byte // memory that the reply may be appended to, at Scratch[:0]
 	// Messages are the conversation that ends in the request, for models that
 	// read text; Schema is what its answer must be. Both are empty for models
 	// that need the request alone.

@@ -5,6 +5,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/llmfs-raw/llmfs-raw/internal/model"
@@ -13,22 +14,48 @@ import (
 
 // ask is for embedded models: the request is all they need.
 func (s *Session) ask(ctx context.Context, req *proto.Request) (*proto.Reply, error) {
-	text := s.texts.Get().(*[]byte)
-	defer s.texts.Put(text)
+	texts := s.texts.Get().(*texts)
+	defer s.texts.Put(texts)
 	var err error
-	if *text, err = proto.AppendRequestJSON((*text)[:0], req); err != nil {
+	if texts.request, err = proto.AppendRequestJSON(texts.request[:0], req); err != nil {
 		return nil, err
 	}
-	answer, err := s.call(ctx, req, &model.Prompt{Op: req.Op, Request: *text}, 0)
+	large := texts.makeRoom(req)
+	answer, err := s.call(ctx, req, &model.Prompt{Op: req.Op, Request: texts.request, Scratch: texts.reply}, 0)
 	if err != nil {
 		return nil, err
 	}
-	reply, err := proto.ParseReplyJSON(req, answer.Reply)
-	if err != nil {
+	reply := &proto.Reply{}
+	if large {
+		reply = s.replies.Get().(*proto.Reply)
+	}
+	if err := reply.ParseJSON(req, answer.Reply); err != nil {
 		s.count.invalid.Add(1)
 		return nil, invalidReply{err}
 	}
+	if large {
+		reply.Release = func() { s.replies.Put(reply) }
+	}
 	return reply, nil
+}
+
+// texts are a request and its reply as JSON, whose memory is used again.
+type texts struct{ request, reply []byte }
+
+const (
+	largeData = 32 << 10 // bytes from which on a reply's memory is used again
+	maxData   = 4 << 20  // bytes that are made room for before they are there
+)
+
+// makeRoom tells whether the reply may be large, and sees to it that it fits.
+func (t *texts) makeRoom(req *proto.Request) (large bool) {
+	n, ok := req.DataLimit()
+	if !ok || n < largeData || n > maxData {
+		return false
+	}
+	const base64, rest = 3, 1024 // a third more, and what stands around it
+	t.reply = slices.Grow(t.reply[:0], int(n+n/base64+rest))
+	return true
 }
 
 // converse is for language models: the request is the end of a conversation.

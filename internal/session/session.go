@@ -21,7 +21,9 @@ type Session struct {
 	budget budget
 	count  counters
 	usage  usages
-	texts  sync.Pool
+	texts  sync.Pool // of *texts
+
+	replies sync.Pool // of *proto.Reply with much Data
 }
 
 // New begins a session with m.
@@ -33,7 +35,8 @@ func New(m model.Model, o Options) *Session {
 	if o.Context.Kind != None {
 		s.memory = newMemory(&o)
 	}
-	s.texts.New = func() any { b := make([]byte, 0, 1024); return &b }
+	s.texts.New = func() any { return &texts{request: make([]byte, 0, 1024), reply: make([]byte, 0, 1024)} }
+	s.replies.New = func() any { return &proto.Reply{} }
 	return s
 }
 

@@ -57,17 +57,22 @@ func New(o Options) *FS {
 	return f
 }
 
+// requests are used again, for the memory of their payloads. Nothing of a
+// payload is kept, other than by copying.
+var requests = sync.Pool{New: func() any { return new(proto.Request) }}
+
 // Answer implements [model.Model]. Its error is a request that can't be read;
 // everything else is an errno in the reply.
 func (f *FS) Answer(ctx context.Context, p *model.Prompt) (*model.Answer, error) {
-	req, err := proto.ParseRequestJSON(p.Request)
-	if err != nil {
+	req := requests.Get().(*proto.Request)
+	defer requests.Put(req)
+	if err := req.ParseJSON(p.Request); err != nil {
 		return nil, err
 	}
 	c := newCall(ctx, f, req)
 	defer c.release()
 	c.serve()
-	b, err := proto.AppendReplyJSON(nil, req, &c.reply)
+	b, err := proto.AppendReplyJSON(p.Scratch[:0], req, &c.reply)
 	if err != nil {
 		return nil, err
 	}
