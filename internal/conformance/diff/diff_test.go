@@ -42,7 +42,7 @@ var modes = []struct {
 }
 
 // defaultSequences run in about a minute on two cores.
-const defaultSequences = 4000
+const defaultSequences = 2500
 
 // sequences is how many sequences to run: the number in DIFF_SEQUENCES, or a share of the default.
 func sequences(t *testing.T, share float64) int {
