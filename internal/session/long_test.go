@@ -116,7 +116,11 @@ func BenchmarkLedger(b *testing.B) {
 	s := New(m, conversation(Ledger, 8))
 	c := callerOf(b, s)
 	untar(c, 5000, func(int) {})
-	dir := c.lookup(1, "dir-0")
+	dir, large := c.lookup(1, "dir-0"), c.mkdir(1, "large")
+	for i := range 2000 {
+		c.create(large, fmt.Sprint(i))
+	}
+	c.list(large)
 	requests := map[string]func() (*proto.Request, *proto.Reply){}
 	for name, req := range map[string]*proto.Request{
 		"lookup":      c.request(proto.OpLookup, dir, nil, "", "file-7.txt"),
@@ -124,6 +128,8 @@ func BenchmarkLedger(b *testing.B) {
 		"read":        c.request(proto.OpRead, c.lookup(dir, "file-7.txt"), &fuse.ReadIn{Size: 4096}, ""),
 		"write":       c.request(proto.OpWrite, c.lookup(dir, "file-7.txt"), &fuse.WriteIn{Size: 4096}, strings.Repeat("y", 4096)),
 		"readdirplus": c.request(proto.OpReaddirplus, dir, &fuse.ReadIn{Size: 4096}, ""),
+		"in 2,000":    c.request(proto.OpLookup, large, nil, "", "77"),
+		"list 2,000":  c.request(proto.OpReaddirplus, large, &fuse.ReadIn{Size: 4096}, ""),
 		"root":        c.request(proto.OpReaddirplus, 1, &fuse.ReadIn{Size: 32768}, ""),
 	} {
 		reply := s.Handle(context.Background(), req)

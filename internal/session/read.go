@@ -13,9 +13,27 @@ import (
 	"github.com/llmfs-raw/llmfs-raw/schema"
 )
 
-func (s *Session) schemaOf(op proto.Opcode) model.Schema {
-	f := schema.For(op, s.opts.Fields)
+func (s *Session) schemaOf(op proto.Opcode) model.Schema { return schemaOf(op, s.opts.Fields) }
+
+func schemaOf(op proto.Opcode, form schema.Form) model.Schema {
+	f := schema.For(op, form)
 	return model.Schema{Name: f.Name, JSON: f.JSON}
+}
+
+// Schemas lists what a session's answers are asked for with, so that servers
+// can compile it beforehand.
+func Schemas(form schema.Form) (list []model.Schema) {
+	for _, row := range proto.Rows() {
+		if asked(row) {
+			list = append(list, schemaOf(row.Op, form))
+		}
+	}
+	return list
+}
+
+// asked tells whether requests of a row reach a language model on a plain mount.
+func asked(row *proto.Row) bool {
+	return row.Unsent == "" && !unread(row.Op) && row.Op != proto.OpInit
 }
 
 // read is the reply in an answer and, for the history, the answer in canonical

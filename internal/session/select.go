@@ -238,9 +238,10 @@ func (s *selection) listing() {
 	if !s.asksEntries() || v == nil {
 		return
 	}
-	from, plus := s.p.uint(s.req, "Offset"), s.p.row.Reply == proto.ReplyEntriesPlus
-	size := int(s.p.uint(s.req, "Size"))
-	for _, e := range v.n.after(from) {
+	plus, size := s.p.row.Reply == proto.ReplyEntriesPlus, int(s.p.uint(s.req, "Size"))
+	page, more := v.n.after(s.p.uint(s.req, "Offset"), size/proto.DirentSize("x", plus)+1)
+	s.left.Entries += more
+	for _, e := range page {
 		if size -= proto.DirentSize(e.name, plus); size < 0 || s.room < costNode+costAttr+costEntry {
 			s.left.Entries++
 			continue
@@ -252,20 +253,38 @@ func (s *selection) listing() {
 	}
 }
 
-// after lists the entries that a listing shows after a cookie: in the order in
-// which they were told, and behind them those that have not been listed.
-func (n *node) after(cookie uint64) (found []*entry) {
+// after lists the entries that a listing shows after a cookie, that many at
+// most, and says how many more there are: in the order in which they were
+// told, and behind them those that have not been listed.
+func (n *node) after(cookie uint64, most int) (page []*entry, more int) {
 	from := n.places[cookie]
+	page, fresh, more := n.between(from, from+2*uint64(most))
+	if len(page) < most && more > 0 { // much has been removed there
+		page, fresh, more = n.between(from, ^uint64(0))
+	}
+	slices.SortFunc(page, func(a, b *entry) int { return cmp.Compare(a.place, b.place) })
+	if more == 0 {
+		page = append(page, fresh...)
+	} else {
+		more += len(fresh)
+	}
+	over := max(0, len(page)-most)
+	return page[:len(page)-over], more + over
+}
+
+// between lists the entries at the places from lo, which is left out, to hi,
+// and those without a place; more is how many have a place beyond.
+func (n *node) between(lo, hi uint64) (within, fresh []*entry, more int) {
 	for _, e := range n.order {
-		if !e.missing && (e.off == 0 || e.place > from) {
-			found = append(found, e)
+		switch {
+		case e.missing || e.off != 0 && e.place <= lo:
+		case e.off == 0:
+			fresh = append(fresh, e)
+		case e.place <= hi:
+			within = append(within, e)
+		default:
+			more++
 		}
 	}
-	slices.SortStableFunc(found, func(a, b *entry) int {
-		if (a.off == 0) != (b.off == 0) {
-			return cmp.Compare(b.off, 0) - cmp.Compare(a.off, 0)
-		}
-		return cmp.Compare(a.place, b.place)
-	})
-	return found
+	return within, fresh, more
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/llmfs-raw/llmfs-raw/internal/model"
 	"github.com/llmfs-raw/llmfs-raw/proto"
+	"github.com/llmfs-raw/llmfs-raw/schema"
 )
 
 func TestPromptsOfASmallSession(t *testing.T) {
@@ -45,6 +46,22 @@ func TestEveryTurnIsARequestOrAnEnvelope(t *testing.T) {
 		}
 		if _, err := proto.ParseRequestJSON([]byte(message.Content)); err != nil {
 			assert.Regexp(t, `^\{("LeftOut":\{.*?\},)?("Since":\[.*?\],)?"Request":\{.*\}\}$`, message.Content)
+		}
+	}
+}
+
+func TestStoriesEndWellInEveryForm(t *testing.T) {
+	for _, kind := range []ContextKind{Full, Window, Ledger} {
+		for _, form := range []schema.Form{schema.All, schema.Lean} {
+			m, o := newRight(), conversation(kind, 3)
+			o.Fields = form
+			s := New(m, o)
+			c := callerOf(t, s)
+			story(c)
+			totals := s.Totals()
+			assert.Zero(t, totals.Repairs+totals.Failed, "%v %v: %v", o.Context, form, totals)
+			assert.EqualValues(t, 4, totals.Quiet)
+			holdAgainst(t, s.memory.ledger, oracleOf(t, m, c.now))
 		}
 	}
 }
