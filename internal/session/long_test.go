@@ -40,9 +40,7 @@ func TestPromptsStayBounded(t *testing.T) {
 	}
 	m := newRight()
 	c := callerOf(t, New(m, conversation(Ledger, 8)))
-	system, err := CountTokens(SystemMessage(&Options{Context: Context{Kind: Ledger}}))
-	require.NoError(t, err)
-	fmt.Println("requests  tokens of the prompt behind the system message: largest and mean of the last 32")
+	fmt.Println("requests  tokens of the prompt behind the system message: largest and mean of the last 12")
 	largest := map[int]int{}
 	next := 100
 	untar(c, 5000, func(n int) {
@@ -50,16 +48,17 @@ func TestPromptsStayBounded(t *testing.T) {
 			return
 		}
 		most, total := 0, 0
-		for _, p := range m.prompts {
+		last := m.prompts[len(m.prompts)-12:]
+		for _, p := range last {
 			tokens := 0
-			for _, message := range p.Messages {
+			for _, message := range p.Messages[1:] {
 				exact, err := CountTokens(message.Content)
 				require.NoError(t, err)
 				tokens += exact
 			}
-			most, total = max(most, tokens-system), total+tokens-system
+			most, total = max(most, tokens), total+tokens
 		}
-		fmt.Printf("%8d  %6d %6d\n", n, most, total/len(m.prompts))
+		fmt.Printf("%8d  %6d %6d\n", n, most, total/len(last))
 		largest[next] = most
 		next = map[int]int{100: 500, 500: 1000, 1000: 2000, 2000: 3000, 3000: 4000, 4000: 4990, 4990: 1 << 30}[next]
 	})
