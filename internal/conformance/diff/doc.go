@@ -8,6 +8,7 @@
 //	table.go       one row per system call: arguments, generator, executor
 //	args.go        the kinds of argument: how each is generated and checked
 //	gen.go         sequences of operations
+//	names.go       the generators of paths and descriptors
 //	consts.go      names of constants in scripts
 //	script.go      operations as text and back
 //	call_*.go      the executors, which make the system call
