@@ -20,5 +20,5 @@
 //	compare.go     what has to be equal
 //	exclusions.go  what need not be equal, each with the reason
 //	shrink.go      a failing script made short
-//	target.go      the filesystems: a tmpfs, a directory, a mount of the command
+//	target.go      the filesystems: a tmpfs, a mount of the command
 package diff

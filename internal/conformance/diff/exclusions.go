@@ -23,7 +23,7 @@ var exclusions = []exclusion{
 	{Name: "numbers", By: "snapshot.go",
 		Reason: "st_dev and st_ino are the filesystem's own; which names share an inode is compared instead"},
 	{Name: "statx attributes", By: "snapshot.go",
-		Reason: "the FUSE protocol has no field for stx_attributes"},
+		Reason: "the kernel's FUSE client takes no stx_attributes from a STATX reply"},
 	{Name: "statfs", By: "call_meta.go",
 		Reason: "type, id, flags and free space belong to the mount"},
 	{Name: "order of listings", By: "call_name.go, call_xattr.go",
