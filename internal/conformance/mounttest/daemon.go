@@ -95,7 +95,7 @@ func (d *Daemon) await() error {
 	for time.Now().Before(deadline) {
 		select {
 		case <-d.exited:
-			return fmt.Errorf("the daemon ended (%v) before it mounted", d.err)
+			return errors.Join(errors.New("the daemon ended before it mounted"), d.err)
 		case <-time.After(pollInterval):
 		}
 		mounted, err := isFuseMount(d.Dir)
