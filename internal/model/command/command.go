@@ -22,7 +22,7 @@ type Command struct {
 	mu     sync.Mutex
 	now    *process
 	change chan struct{} // closed when now changes
-	final  error         // why there will be no other process
+	over   error         // why there will be no other process
 	id     uint64
 }
 
@@ -64,13 +64,13 @@ func (c *Command) Answer(ctx context.Context, p *model.Prompt) (*model.Answer, e
 func (c *Command) process(ctx context.Context) (*process, uint64, error) {
 	for {
 		c.mu.Lock()
-		now, change, final := c.now, c.change, c.final
+		now, change, over := c.now, c.change, c.over
 		c.id++
 		id := c.id
 		c.mu.Unlock()
 		switch {
-		case final != nil:
-			return nil, 0, &model.Error{Kind: model.Outage, Err: final}
+		case over != nil:
+			return nil, 0, &model.Error{Kind: model.Outage, Err: over}
 		case now != nil:
 			return now, id, nil
 		}
@@ -101,22 +101,29 @@ func (c *Command) supervise(ctx context.Context) {
 			pause.Reset()
 			left = c.o.Restarts
 		}
-		switch {
-		case ctx.Err() != nil:
-			c.set(nil, errClosed)
-			return
-		case left == 0:
-			c.set(nil, fmt.Errorf("%w; it is not started again", died))
+		final := c.final(ctx, died, left)
+		c.set(nil, final) // before those that wait are told: they may ask again
+		if p.end(died); final != nil {
 			return
 		}
 		left--
-		c.set(nil, nil)
 		if sleep(ctx, pause.NextBackOff()); ctx.Err() != nil {
 			c.set(nil, errClosed)
 			return
 		}
 		p = c.restart()
 	}
+}
+
+// final is why there is no next process, or nil.
+func (c *Command) final(ctx context.Context, died error, left int) error {
+	switch {
+	case ctx.Err() != nil:
+		return errClosed
+	case left == 0:
+		return fmt.Errorf("%w; it is not started again", died)
+	}
+	return nil
 }
 
 func (c *Command) pauses() *backoff.ExponentialBackOff {
@@ -133,10 +140,10 @@ func (c *Command) restart() *process {
 	return p
 }
 
-func (c *Command) set(p *process, final error) {
+func (c *Command) set(p *process, over error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.now, c.final = p, final
+	c.now, c.over = p, over
 	close(c.change)
 	c.change = make(chan struct{})
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,12 +135,18 @@ func (p *process) wait(ctx context.Context) error {
 	p.out.end()
 	err := p.cmd.Wait() // closes standard input, which ends a write that blocks
 	p.drain()
-	if why == nil {
-		why = p.obituary(err)
+	select {
+	case broken := <-p.broken: // its last words tell more than its status
+		return cmp.Or(why, broken)
+	default:
+		return cmp.Or(why, p.obituary(err))
 	}
+}
+
+// end fails all requests that wait.
+func (p *process) end(why error) {
 	p.why = why
 	close(p.gone)
-	return why
 }
 
 // awaitExit waits for the end of sh and leaves it a zombie, so that its number

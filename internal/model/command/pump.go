@@ -77,7 +77,7 @@ func (p *process) passOn(stderr io.ReadCloser) {
 			p.last.Store(string(text[:min(len(text), 200)]))
 			_, _ = fmt.Fprintf(p.o.Stderr, "%s%s\n", p.o.Prefix, text)
 		}
-		if err != nil && err != bufio.ErrBufferFull {
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return
 		}
 	}

@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -59,10 +60,11 @@ func (g guard) buffer(ctx context.Context, cancel context.CancelCauseFunc, res *
 	body := g.body(ctx, cancel, res.Body, limit)
 	defer func() { _ = body.Close() }()
 	text, err := io.ReadAll(body)
+	tooLarge := errors.Is(err, errTooLarge)
 	switch {
-	case res.StatusCode >= 400 && (err == nil || err == errTooLarge):
+	case res.StatusCode >= 400 && (err == nil || tooLarge):
 		text = plainError(text)
-	case err == errTooLarge:
+	case tooLarge:
 		res.Body = broken{err}
 		return res, nil // not an error here: it would be tried again
 	case err != nil:
@@ -110,7 +112,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.left -= int64(n); b.left < 0 {
 		return n - 1, errTooLarge
 	}
-	if err != nil && err != io.EOF && context.Cause(b.ctx) == errStalled {
+	if err != nil && !errors.Is(err, io.EOF) && errors.Is(context.Cause(b.ctx), errStalled) {
 		err = errStalled
 	}
 	return n, err

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -209,14 +210,14 @@ func TestNotJSON(t *testing.T) {
 	assert.Equal(t, "Hello!", string(got.Reply))
 }
 
-func requireKind(t *testing.T, err error, kind model.Kind, text string) *model.Error {
+func requireKind(t *testing.T, err error, kind model.Kind, text string) model.Usage {
 	t.Helper()
 	var e *model.Error
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, kind.String(), e.Kind.String(), "%v", err)
 	assert.ErrorContains(t, err, text)
 	assert.NotContains(t, fmt.Sprintf("%v %+v %#v", err, err, err), testKey)
-	return e
+	return e.Usage
 }
 
 // Ways to have no answer in Chat Completions.
@@ -239,8 +240,8 @@ func TestChatFailures(t *testing.T) {
 				f := newFake(t, func(w http.ResponseWriter, _ *http.Request, body request) { chatSays(w, body, tt.message, tt.finish) })
 				c, _ := f.client(modes[mode])
 				_, err := c.Answer(context.Background(), question)
-				e := requireKind(t, err, tt.kind, tt.text)
-				assert.Equal(t, 64, e.Usage.CachedTokens, "what it cost all the same")
+				usage := requireKind(t, err, tt.kind, tt.text)
+				assert.Equal(t, 64, usage.CachedTokens, "what it cost all the same")
 				assert.Equal(t, 1, f.count())
 			})
 		}
@@ -278,8 +279,8 @@ func TestResponsesFailures(t *testing.T) {
 				})
 				c, _ := f.client(modes[mode])
 				_, err := c.Answer(context.Background(), question)
-				e := requireKind(t, err, tt.kind, tt.text)
-				assert.Equal(t, 20, e.Usage.OutputTokens)
+				usage := requireKind(t, err, tt.kind, tt.text)
+				assert.Equal(t, 20, usage.OutputTokens)
 			})
 		}
 	}
@@ -422,8 +423,15 @@ func TestNoServer(t *testing.T) {
 	requireKind(t, err, model.Outage, "connection refused")
 }
 
-// hang answers nothing until the client goes, and says that it has gone.
-func hang(gone chan<- struct{}, begin string) func(w http.ResponseWriter, r *http.Request, _ request) {
+// requireLeft waits until the server has seen the client go from all of its
+// calls: there can be none, on a slow machine.
+func requireLeft(t *testing.T, f *fake, gone *atomic.Int32) {
+	t.Helper()
+	require.Eventually(t, func() bool { return int(gone.Load()) == f.count() }, 5*time.Second, time.Millisecond)
+}
+
+// hang answers nothing until the client goes, and counts those that have gone.
+func hang(gone *atomic.Int32, begin string) func(w http.ResponseWriter, r *http.Request, _ request) {
 	return func(w http.ResponseWriter, r *http.Request, body request) {
 		if begin != "" {
 			w.Header().Set("Content-Type", map[bool]string{true: "text/event-stream", false: "application/json"}[body.Stream])
@@ -431,7 +439,7 @@ func hang(gone chan<- struct{}, begin string) func(w http.ResponseWriter, r *htt
 			w.(http.Flusher).Flush()
 		}
 		<-r.Context().Done()
-		gone <- struct{}{}
+		gone.Add(1)
 	}
 }
 
@@ -440,20 +448,23 @@ func TestCancel(t *testing.T) {
 	for name, o := range modes {
 		for _, begin := range []string{"", "data: "} {
 			t.Run(name+begin, func(t *testing.T) {
-				gone := make(chan struct{}, 9)
-				f := newFake(t, hang(gone, begin))
+				var gone atomic.Int32
+				f := newFake(t, hang(&gone, begin))
 				o.TripAfter = 1
 				c, _ := f.client(o)
-				for range 2 {
+				for i := range 2 {
 					ctx, cancel := context.WithCancel(context.Background())
-					time.AfterFunc(10*time.Millisecond, cancel)
+					done := make(chan error, 1)
+					go func() { _, err := c.Answer(ctx, question); done <- err }()
+					require.Eventually(t, func() bool { return f.count() > i }, 5*time.Second, time.Millisecond)
 					start := time.Now()
-					_, err := c.Answer(ctx, question)
+					cancel()
+					err := <-done
+					assert.Less(t, time.Since(start), time.Second)
 					assert.ErrorIs(t, err, context.Canceled)
 					var e *model.Error
 					assert.False(t, errors.As(err, &e), "%v", err)
-					assert.Less(t, time.Since(start), time.Second)
-					<-gone
+					requireLeft(t, f, &gone)
 				}
 			})
 		}
@@ -463,14 +474,14 @@ func TestCancel(t *testing.T) {
 func TestHang(t *testing.T) {
 	for name, o := range modes {
 		t.Run(name, func(t *testing.T) {
-			gone := make(chan struct{}, 9)
-			f := newFake(t, hang(gone, ""))
+			var gone atomic.Int32
+			f := newFake(t, hang(&gone, ""))
 			o.Timeout = 20 * time.Millisecond
 			c, _ := f.client(o)
 			_, err := c.Answer(context.Background(), question)
 			requireKind(t, err, model.Outage, "no answer in time")
 			assert.ErrorIs(t, err, context.DeadlineExceeded)
-			<-gone
+			requireLeft(t, f, &gone)
 
 			o.Timeout = 0
 			c, _ = f.client(o)
@@ -479,7 +490,7 @@ func TestHang(t *testing.T) {
 			_, err = c.Answer(ctx, question)
 			requireKind(t, err, model.Outage, "no answer in time")
 			assert.ErrorIs(t, err, context.DeadlineExceeded)
-			<-gone
+			requireLeft(t, f, &gone)
 		})
 	}
 }
@@ -488,14 +499,14 @@ func TestHang(t *testing.T) {
 func TestStall(t *testing.T) {
 	for name, o := range modes {
 		t.Run(name, func(t *testing.T) {
-			gone := make(chan struct{}, 9)
-			f := newFake(t, hang(gone, ": "))
+			var gone atomic.Int32
+			f := newFake(t, hang(&gone, ": "))
 			o.Idle, o.Retries = 20*time.Millisecond, -1
 			c, _ := f.client(o)
 			_, err := c.Answer(context.Background(), question)
 			requireKind(t, err, model.Outage, "")
 			assert.Contains(t, err.Error(), "silent")
-			<-gone
+			requireLeft(t, f, &gone)
 		})
 	}
 }
@@ -514,7 +525,7 @@ func TestTrickle(t *testing.T) {
 					time.Sleep(time.Millisecond)
 				}
 			})
-			o.Timeout, o.Idle = 50*time.Millisecond, 40*time.Millisecond
+			o.Timeout = 50 * time.Millisecond
 			c, _ := f.client(o)
 			_, err := c.Answer(context.Background(), question)
 			requireKind(t, err, model.Outage, "no answer in time")

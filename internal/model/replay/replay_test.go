@@ -290,13 +290,13 @@ func TestState(t *testing.T) {
 	s = later(t, world)
 	s.mkdir("d")
 	assert.True(t, found(s))
-	s.errno(proto.OpRmdir, 1, nil, "d")
+	assert.Zero(t, s.errno(proto.OpRmdir, 1, nil, "d"))
 	assert.False(t, found(s))
 
 	// The last change makes true all that the trace holds up to it.
 	world, _ = open(t, file)
 	s = later(t, world)
-	s.errno(proto.OpRmdir, 1, nil, "d")
+	assert.Zero(t, s.errno(proto.OpRmdir, 1, nil, "d"))
 	assert.False(t, found(s))
 	assert.Zero(t, s.mkdir("d").Errno, "each change is replayed, late or not")
 	assert.False(t, found(s))
@@ -318,7 +318,7 @@ func TestFailedChange(t *testing.T) {
 	world, _, _ := record(t, func(s *script) {
 		s.mkdir("d")
 		s.mkdir("d")
-		s.errno(proto.OpRmdir, 1, nil, "d")
+		assert.Zero(t, s.errno(proto.OpRmdir, 1, nil, "d"))
 		s.mkdir("d")
 	})
 	s := later(t, world)
