@@ -5,6 +5,7 @@ package fuseraw
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,7 +16,7 @@ import (
 // Why a request's context ended: its [context.Cause].
 var (
 	ErrInterrupted = errors.New("the caller was interrupted")
-	ErrDeadline    = errors.New("the request's deadline passed")
+	ErrDeadline    = fmt.Errorf("the request's time is over: %w", context.DeadlineExceeded)
 	ErrUnmounted   = errors.New("the filesystem was unmounted")
 )
 
