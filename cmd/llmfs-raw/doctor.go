@@ -16,15 +16,33 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/llmfs-raw/llmfs-raw/fuseraw"
+	"github.com/llmfs-raw/llmfs-raw/schema"
 )
 
 func doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var (
+		model  string
+		server modelFlags
+		form   = formFlag{schema.Lean}
+	)
+	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check what a mount needs, and say what mends it",
-		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return diagnose(c.OutOrStdout(), checks) },
+		Long: `Check what a mount needs, and say what mends it. With --model, check instead
+whether a model's server keeps to the schema of each opcode's reply: it is sent
+each of them twice, with a question that tempts it to answer otherwise.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if model != "" {
+				return probe(c, &server, model, form.Form)
+			}
+			return diagnose(c.OutOrStdout(), checks)
+		},
 	}
+	c.Flags().StringVar(&model, "model", "", "the language model to check, by `NAME`")
+	c.Flags().Var(&form, "fields", "the schemas to check: all, or lean")
+	server.flags(c.Flags())
+	return c
 }
 
 // finding is what one check found. mend is the command for a problem; with
