@@ -66,6 +66,6 @@ func (c *Conn) send(req *proto.Request, head, tail []byte) {
 		c.count.refused.Add(1)
 		c.opts.Log.Error("the kernel refused a reply", "op", req.Op, "unique", req.Header.Unique, "bytes", len(head)+len(tail), "err", err)
 		eio, _, _ := c.wire.EncodeReply(nil, req, &proto.Reply{Errno: syscall.EIO})
-		c.dev.write(eio, nil)
+		_ = c.dev.write(eio, nil) // if that is refused, too, the caller was answered by the refusal
 	}
 }

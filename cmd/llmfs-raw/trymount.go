@@ -27,7 +27,7 @@ func mountReference(dir string) (stop func(), err error) {
 		return stop, nil
 	case err := <-ended:
 		cancel()
-		return nil, fmt.Errorf("serve: %w", err)
+		return nil, fmt.Errorf("no INIT: %w", err)
 	case <-time.After(10 * time.Second):
 		stop()
 		return nil, fmt.Errorf("the kernel sent no INIT within 10 s")

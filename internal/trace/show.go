@@ -4,6 +4,7 @@ package trace
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -71,11 +72,9 @@ func Show(w io.Writer, r *Reader, o ShowOptions) error {
 	out, f := bufio.NewWriter(w), NewFormatter(o)
 	for p, err := range r.Pairs() {
 		if err != nil {
-			out.Flush()
-			return err
+			return errors.Join(err, out.Flush())
 		}
-		out.WriteString(f.Line(p))
-		out.WriteByte('\n')
+		fmt.Fprintln(out, f.Line(p)) // Flush tells of errors
 	}
 	return out.Flush()
 }
