@@ -2,7 +2,10 @@ package reference
 
 // The entries of a directory, by name and in the order of their making.
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 const (
 	bogoDirentSize = 20 // BOGO_DIRENT_SIZE: what an entry adds to a directory's st_size
@@ -26,13 +29,16 @@ type directory struct {
 	order   []*dirent // by ascending seq, with removed ones among them
 	removed int
 	last    uint64 // the seq given last
+
+	unseen int  // names that there are beside those in byName; see Restore
+	page   bool // order is one page of a listing, with seqs in any order
 }
 
 func newDirectory(parent *inode) *directory {
 	return &directory{parent: parent, last: cookieDotDot}
 }
 
-func (d *directory) len() int { return len(d.byName) }
+func (d *directory) len() int { return len(d.byName) + d.unseen }
 
 // add puts a name in. Moving a directory here sets its "..".
 func (d *directory) add(dir *inode, name string, n *inode) {
@@ -70,13 +76,23 @@ func (d *directory) remove(e *dirent) {
 
 // after calls f with the entries that follow a cookie until f says no.
 func (d *directory) after(cookie uint64, f func(*dirent) bool) {
-	k := len(d.order)
-	if cookie > cookieDotDot {
-		k = sort.Search(k, func(i int) bool { return d.order[i].seq >= cookie })
-	}
-	for k--; k >= 0; k-- {
+	for k := d.at(cookie) - 1; k >= 0; k-- {
 		if e := d.order[k]; e.node != nil && !f(e) {
 			return
 		}
 	}
+}
+
+// at is how many entries follow a cookie: all of a page that has not got it.
+func (d *directory) at(cookie uint64) int {
+	k := len(d.order)
+	switch {
+	case d.page:
+		if at := slices.IndexFunc(d.order, func(e *dirent) bool { return e.seq == cookie }); at >= 0 {
+			return at
+		}
+	case cookie > cookieDotDot:
+		return sort.Search(k, func(i int) bool { return d.order[i].seq >= cookie })
+	}
+	return k
 }
