@@ -23,6 +23,7 @@ type Conn struct {
 
 	inflight inflight
 	notify   *notifier
+	nodes    nodes
 	callers  *callers
 	urgent   func(pid uint32) bool
 	buffers  sync.Pool // of *[]byte, for requests

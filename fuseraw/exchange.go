@@ -31,6 +31,7 @@ const (
 	NoteErrno       = "reply's errno is none"
 	NoteShape       = "reply has the wrong shape"
 	NoteStored      = "answered from a STORE in flight"
+	NoteHeld        = "answered from the entry"
 )
 
 // noteOf tells why a context ended.

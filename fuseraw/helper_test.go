@@ -33,6 +33,7 @@ var helpers = map[string]func(args []string) error{
 	"timer":     helperTimer,
 	"daemon":    helperDaemon,
 	"user":      helperUser,
+	"overwrite": helperOverwrite,
 }
 
 func TestMain(m *testing.M) {

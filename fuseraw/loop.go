@@ -64,11 +64,12 @@ func (c *Conn) serve(b []byte) (reusable bool) {
 	cl := c.begin(req, b, start)
 	defer c.done(cl)
 	if unwaited(req) {
+		c.nodes.forgotten(req)
 		c.answer(cl, &proto.Reply{}, "")
 		c.ask(cl)
 		return true
 	}
-	r, note := c.storedRead(req), NoteStored
+	r, note := c.unasked(req)
 	if r == nil {
 		r, note = c.ask(cl)
 	}
@@ -82,6 +83,15 @@ func (c *Conn) serve(b []byte) (reusable bool) {
 	}
 	c.answer(cl, r, note)
 	return true
+}
+
+// unasked answers what follows from a reply that has been given already; nil
+// is anything else.
+func (c *Conn) unasked(req *proto.Request) (r *proto.Reply, note string) {
+	if r := c.heldReply(req); r != nil {
+		return r, NoteHeld
+	}
+	return c.storedRead(req), NoteStored
 }
 
 // giveBack gives back what a reply has borrowed.

@@ -65,6 +65,9 @@ func (n *notifier) attributes(notes []proto.Notification) {
 // queue takes the notifications of a reply that has been written, and what
 // announce made of their STOREs.
 func (n *notifier) queue(notes []proto.Notification, stores []*store) {
+	if len(notes) == 0 {
+		return
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i := range notes {

@@ -21,6 +21,13 @@ func lookup(name string) *proto.Request {
 	return &proto.Request{Op: proto.OpLookup, Header: proto.Header{NodeId: 1}, Names: []string{name}}
 }
 
+// asked is a GETATTR of hello by its handle: whoever sends it has the file open.
+func asked() *proto.Request {
+	return &proto.Request{
+		Op: proto.OpGetattr, Header: proto.Header{NodeId: helloNode}, In: &fuse.GetAttrIn{Flags_: fuse.FUSE_GETATTR_FH, Fh_: 1},
+	}
+}
+
 func storeOf(node, off uint64, data string) proto.Notification {
 	return proto.Notification{
 		Code: proto.NotifyStore,
@@ -33,9 +40,13 @@ func invalInode(node uint64) proto.Notification {
 	return proto.Notification{Code: proto.NotifyInvalInode, Out: &fuse.NotifyInvalInodeOut{Ino: node, Length: -1}}
 }
 
-// found answers a LOOKUP of hello, with notifications.
+// found answers a LOOKUP of hello, with notifications; attributes a GETATTR.
 func found(notes ...proto.Notification) *proto.Reply {
 	return &proto.Reply{Out: helloEntry(), Notify: notes}
+}
+
+func attributes(notes ...proto.Notification) *proto.Reply {
+	return &proto.Reply{Out: &fuse.AttrOut{Attr: helloAttr(helloNode)}, Notify: notes}
 }
 
 func TestNotificationsFollowTheirReplyInOrder(t *testing.T) {
@@ -44,8 +55,8 @@ func TestNotificationsFollowTheirReplyInOrder(t *testing.T) {
 		{Code: proto.NotifyInvalEntry, Out: &fuse.NotifyInvalEntryOut{Parent: 1}, Name: "a"},
 		{Code: proto.NotifyDelete, Out: &fuse.NotifyInvalDeleteOut{Parent: 1, Child: 2}, Name: "b"},
 	}
-	k := booted(t, Options{}, handlerFunc(func(context.Context, *proto.Request) *proto.Reply { return found(notes...) }))
-	q := k.send(lookup(helloName))
+	k := booted(t, Options{}, handlerFunc(func(context.Context, *proto.Request) *proto.Reply { return attributes(notes...) }))
+	q := k.send(asked())
 	k.wait(q)
 	want := []proto.NotifyCode{proto.NotifyInvalInode, proto.NotifyStore, proto.NotifyInvalEntry, proto.NotifyDelete}
 	require.Eventually(t, func() bool { return len(k.notifications()) == 4 }, time.Second, time.Millisecond)
@@ -57,8 +68,8 @@ func TestNotificationsFollowTheirReplyInOrder(t *testing.T) {
 func TestInvalidAttributesComeBeforeTheReply(t *testing.T) {
 	note := invalInode(2)
 	note.Out.(*fuse.NotifyInvalInodeOut).Off = -1
-	k := booted(t, Options{}, handlerFunc(func(context.Context, *proto.Request) *proto.Reply { return found(storeOf(2, 0, helloText), note) }))
-	q := k.send(lookup(helloName))
+	k := booted(t, Options{}, handlerFunc(func(context.Context, *proto.Request) *proto.Reply { return attributes(storeOf(2, 0, helloText), note) }))
+	q := k.send(asked())
 	k.wait(q)
 	require.NotEmpty(t, k.notifications())
 	assert.Equal(t, proto.NotifyInvalInode, k.notifications()[0])
@@ -89,10 +100,19 @@ func stalled(t *testing.T, h Handler) (k *fakeKernel, release func()) {
 	return k, release
 }
 
-// storing answers LOOKUP with a STORE and counts the READs that get to it.
+// storing answers LOOKUP and GETATTR with a STORE and counts the READs that get to it.
 func storing(reads *atomic.Int64, note proto.Notification) hello {
 	return hello{hooks: map[proto.Opcode]handlerFunc{
 		proto.OpLookup: func(context.Context, *proto.Request) *proto.Reply { return found(note) },
+		proto.OpGetattr: func(_ context.Context, req *proto.Request) *proto.Reply {
+			if req.Header.NodeId != helloNode {
+				return nil
+			}
+			return attributes(note)
+		},
+		proto.OpCreate: func(context.Context, *proto.Request) *proto.Reply {
+			return &proto.Reply{Out: &fuse.CreateOut{EntryOut: *helloEntry()}, Notify: []proto.Notification{note}}
+		},
 		proto.OpRead: func(context.Context, *proto.Request) *proto.Reply {
 			reads.Add(1)
 			return nil
@@ -121,7 +141,7 @@ func TestReadOfBytesInFlight(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var reads atomic.Int64
 			k, _ := stalled(t, storing(&reads, test.note))
-			k.wait(k.send(lookup(helloName)))
+			k.wait(k.send(asked()))
 			assert.Equal(t, test.want, string(k.wait(k.send(read(test.off, test.size))).Data))
 			assert.Equal(t, test.stored, reads.Load() == 0)
 			assert.Equal(t, test.stored, k.conn.Stats().StoreReads == 1)
@@ -132,7 +152,7 @@ func TestReadOfBytesInFlight(t *testing.T) {
 func TestReadAfterTheStoreArrivedIsTheHandlers(t *testing.T) {
 	var reads atomic.Int64
 	k, release := stalled(t, storing(&reads, storeOf(helloNode, 0, helloText)))
-	k.wait(k.send(lookup(helloName)))
+	k.wait(k.send(asked()))
 	release()
 	require.Eventually(t, func() bool { return k.conn.Stats().Notified == 1 }, time.Second, time.Millisecond)
 	require.Eventually(t, func() bool { return k.conn.notify.stores.count.Load() == 0 }, time.Second, time.Millisecond)
@@ -151,7 +171,7 @@ func TestStoreOfANodeThatIsNotYetKnown(t *testing.T) {
 			return c.dev.write(b, nil)
 		}
 	})
-	k.wait(k.send(lookup(helloName)))
+	k.wait(k.send(&proto.Request{Op: proto.OpCreate, Header: proto.Header{NodeId: 1}, In: &fuse.CreateIn{}, Names: []string{helloName}}))
 	require.Eventually(t, func() bool { return len(k.notifications()) == 1 }, time.Second, time.Millisecond)
 	assert.EqualValues(t, 2, k.conn.Stats().NotifyRetried)
 	assert.Zero(t, k.conn.Stats().NotifyUnknown)
@@ -166,14 +186,14 @@ func write1() *proto.Request {
 func TestChangeOvertakesStores(t *testing.T) {
 	var reads atomic.Int64
 	k, release := stalled(t, storing(&reads, storeOf(helloNode, 0, helloText)))
-	k.wait(k.send(lookup(helloName)))
+	k.wait(k.send(asked()))
 	require.Eventually(t, func() bool {
 		n := k.conn.notify
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		return len(n.fifo) == 0
 	}, time.Second, time.Millisecond, "the first STORE is being written")
-	k.wait(k.send(lookup(helloName))) // its STORE waits behind the first
+	k.wait(k.send(asked())) // its STORE waits behind the first
 	k.wait(k.send(write1()))
 	k.wait(k.send(read(0, 4096)))
 	assert.EqualValues(t, 1, reads.Load(), "not from bytes in flight")
@@ -186,10 +206,10 @@ func TestChangeOvertakesStores(t *testing.T) {
 func TestFullQueueDropsStoresAlone(t *testing.T) {
 	gate := make(chan struct{})
 	note := []proto.Notification{storeOf(helloNode, 0, helloText), invalInode(helloNode)}
-	k := booted(t, Options{NotifyQueue: 300}, handlerFunc(func(context.Context, *proto.Request) *proto.Reply { return found(note...) }),
+	k := booted(t, Options{NotifyQueue: 300}, handlerFunc(func(context.Context, *proto.Request) *proto.Reply { return attributes(note...) }),
 		func(c *Conn) { c.notify.write = func(b []byte) error { <-gate; return c.dev.write(b, nil) } })
 	for range 10 {
-		k.wait(k.send(lookup(helloName)))
+		k.wait(k.send(asked()))
 	}
 	close(gate)
 	require.Eventually(t, func() bool { s := k.conn.Stats(); return s.Notified+s.NotifyDropped == 20 }, time.Second, time.Millisecond)
@@ -210,7 +230,7 @@ func TestUnmountDropsNotifications(t *testing.T) {
 	var reads atomic.Int64
 	k, release := stalled(t, storing(&reads, storeOf(helloNode, 0, helloText)))
 	for range 3 {
-		k.wait(k.send(lookup(helloName)))
+		k.wait(k.send(asked()))
 	}
 	k.stop()
 	time.Sleep(10 * time.Millisecond)

@@ -23,26 +23,27 @@ func (c *Conn) answer(cl *call, r *proto.Reply, note string) {
 		c.record(cl, r, note, nil, nil)
 		return
 	}
+	notes := c.tell(r)
 	scratch := c.heads.Get().(*[]byte)
 	defer c.heads.Put(scratch)
 	head, tail, err := c.wire.EncodeReply((*scratch)[:0], cl.req, r)
 	if err != nil {
 		c.count.unencodable.Add(1)
 		c.opts.Log.Error("reply has the wrong shape", "op", cl.req.Op, "unique", cl.req.Header.Unique, "err", err)
+		c.untell(r)
+		notes = nil
 		r, note = &proto.Reply{Errno: syscall.EIO}, NoteShape
 		head, tail, _ = c.wire.EncodeReply((*scratch)[:0], cl.req, r)
 	}
 	*scratch = head
 	c.record(cl, r, note, head, tail)
-	if r.Errno != 0 || len(r.Notify) == 0 {
-		c.send(cl.req, head, tail)
-		return
-	}
 	// Before the write, because the caller may READ what is to be STOREd at once.
-	stores := c.notify.announce(cl.req, r)
-	c.notify.attributes(r.Notify)
-	c.send(cl.req, head, tail)
-	c.notify.queue(r.Notify, stores)
+	stores := c.notify.announce(cl.req, r, notes)
+	c.notify.attributes(notes)
+	if !c.send(cl.req, head, tail) {
+		c.untell(r)
+	}
+	c.notify.queue(notes, stores)
 }
 
 // write sends a reply that is neither recorded nor followed by notifications.
@@ -55,11 +56,12 @@ func (c *Conn) write(req *proto.Request, r *proto.Reply) {
 
 // send writes an encoded reply. One that the kernel refuses is replaced by
 // EIO, unless the refusal itself has ended the request: then that is ENOENT.
-func (c *Conn) send(req *proto.Request, head, tail []byte) {
+func (c *Conn) send(req *proto.Request, head, tail []byte) (taken bool) {
 	err := c.dev.write(head, tail)
 	switch {
 	case err == nil:
 		c.count.replies.Add(1)
+		return true
 	case errors.Is(err, unix.ENOENT), errors.Is(err, errGone):
 		c.count.gone.Add(1)
 	default:
@@ -68,4 +70,5 @@ func (c *Conn) send(req *proto.Request, head, tail []byte) {
 		eio, _, _ := c.wire.EncodeReply(nil, req, &proto.Reply{Errno: syscall.EIO})
 		_ = c.dev.write(eio, nil) // if that is refused, too, the caller was answered by the refusal
 	}
+	return false
 }

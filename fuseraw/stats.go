@@ -28,6 +28,8 @@ type Stats struct {
 	NotifyDropped  uint64 // STOREs dropped: the queue was full, or the mount ended
 	StoreOvertaken uint64 // STOREs dropped or undone because a change of the node came first
 	StoreReads     uint64 // READs answered from the bytes of a STORE in flight
+	StoreKnown     uint64 // STOREs left out because the kernel knew the node of their entry before
+	HeldAttrs      uint64 // GETATTRs answered from the entry that brought the file's content along
 	InFlight       int    // requests that a handler is working on
 }
 
@@ -36,6 +38,7 @@ type counters struct {
 	panics, empty, interrupts, interrupted, ignored, timeouts                              atomic.Uint64
 	aborted, late                                                                          atomic.Uint64
 	notified, notifyRetried, notifyUnknown, notifyRefused, notifyDropped, overtaken, reads atomic.Uint64
+	storeKnown, heldAttrs                                                                  atomic.Uint64
 }
 
 // Stats is a snapshot of the counters.
@@ -51,6 +54,7 @@ func (c *Conn) Stats() Stats {
 		Notified: n.notified.Load(), NotifyRetried: n.notifyRetried.Load(), NotifyUnknown: n.notifyUnknown.Load(),
 		NotifyRefused: n.notifyRefused.Load(), NotifyDropped: n.notifyDropped.Load(),
 		StoreOvertaken: n.overtaken.Load(), StoreReads: n.reads.Load(),
+		StoreKnown: n.storeKnown.Load(), HeldAttrs: n.heldAttrs.Load(),
 		InFlight: c.inflight.len(),
 	}
 }

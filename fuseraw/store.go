@@ -1,6 +1,7 @@
 package fuseraw
 
-// STOREs in flight. A caller that has been told of a file may ask for its
+// STOREs in flight: those of nodes that were known, or that are open already.
+// (hold.go has those of entries.) A caller may ask for the
 // bytes before their STORE is in the page cache, or change them. So a READ is
 // answered from the bytes in flight, and a change takes them out of flight.
 // (An OPEN that is answered without FOPEN_KEEP_CACHE drops what has arrived.)
@@ -56,13 +57,16 @@ func (s *stores) remove(st *store) {
 	}
 }
 
-// announce registers the STOREs of a reply to req that is about to be written.
-// The result has an element for each notification, nil where it is no STORE.
-func (n *notifier) announce(req *proto.Request, r *proto.Reply) []*store {
+// announce registers the STOREs that will follow a reply to req. The result has
+// an element for each notification, nil where it is no STORE.
+func (n *notifier) announce(req *proto.Request, r *proto.Reply, notes []proto.Notification) []*store {
+	if len(notes) == 0 {
+		return nil
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	list := make([]*store, len(r.Notify))
-	for i, note := range r.Notify {
+	list := make([]*store, len(notes))
+	for i, note := range notes {
 		out, ok := note.Out.(*fuse.NotifyStoreOut)
 		if !ok {
 			continue
@@ -80,17 +84,10 @@ func (n *notifier) announce(req *proto.Request, r *proto.Reply) []*store {
 // sizeIn is the size in bytes that a reply says node has.
 func sizeIn(req *proto.Request, r *proto.Reply, node uint64) (uint64, bool) {
 	switch out := r.Out.(type) {
-	case *fuse.EntryOut:
-		return out.Attr.Size, out.NodeId == node
 	case *fuse.CreateOut:
 		return out.EntryOut.Attr.Size, out.EntryOut.NodeId == node
 	case *fuse.AttrOut:
 		return out.Attr.Size, req.Header.NodeId == node
-	}
-	for i := range r.Entries {
-		if e := &r.Entries[i].Entry; e.NodeId == node {
-			return e.Attr.Size, true
-		}
 	}
 	return 0, false
 }
