@@ -16,6 +16,12 @@ const (
 	entryOutLen = int(unsafe.Sizeof(fuse.EntryOut{}))
 )
 
+// EndCookie as the Off of a listing's last entry says that no more follow. The
+// request that would only learn that is answered without asking. It is the
+// largest cookie that 32-bit programs can seek to, and a number that language
+// models know by heart.
+const EndCookie = 1<<31 - 1
+
 // DirentSize is the length in bytes of an entry on the wire: FUSE_DIRENT_SIZE
 // or, with plus, FUSE_DIRENTPLUS_SIZE.
 func DirentSize(name string, plus bool) int {

@@ -28,6 +28,11 @@ type InitOptions struct {
 	NoReaddirplus bool   // list names without attributes
 	// OwnPermissions says that the filesystem, not the kernel, checks access.
 	OwnPermissions bool
+	// NoOpen says that OPEN may be answered ENOSYS for good. Then no RELEASE
+	// comes either, and nobody tells of O_TRUNC or of the end of locks.
+	NoOpen bool
+	// AlwaysPlus brings the attributes of every listed name, whoever lists.
+	AlwaysPlus bool
 }
 
 // FlagChoice is one INIT flag, what became of it, and why.
@@ -47,23 +52,24 @@ type initFlag struct {
 }
 
 func always(InitOptions) bool { return true }
+func opens(o InitOptions) bool { return !o.NoOpen }
 
 var initFlags = []initFlag{
 	{"ASYNC_READ", fuse.CAP_ASYNC_READ, func(o InitOptions) bool { return !o.SyncRead }, "readahead goes out at once, unless order is asked for"},
-	{"POSIX_LOCKS", fuse.CAP_POSIX_LOCKS, always, "fcntl(2) locks are the filesystem's to grant"},
+	{"POSIX_LOCKS", fuse.CAP_POSIX_LOCKS, opens, "fcntl(2) locks are the filesystem's to grant, if FLUSH comes to end them"},
 	{"FILE_OPS", fuse.CAP_FILE_OPS, nil, "the kernel defines it and does nothing with it"},
-	{"ATOMIC_O_TRUNC", fuse.CAP_ATOMIC_O_TRUNC, always, "open(2) with O_TRUNC is one request, not two"},
+	{"ATOMIC_O_TRUNC", fuse.CAP_ATOMIC_O_TRUNC, opens, "open(2) with O_TRUNC is one request, not two, if OPEN comes at all"},
 	{"EXPORT_SUPPORT", fuse.CAP_EXPORT_SUPPORT, nil, "forgotten nodes can't be looked up again by number"},
 	{"BIG_WRITES", fuse.CAP_BIG_WRITES, always, "WRITE may be larger than 4 KiB"},
 	{"DONT_MASK", fuse.CAP_DONT_MASK, always, "a default ACL replaces the umask, so the filesystem applies it"},
 	{"SPLICE_WRITE", fuse.CAP_SPLICE_WRITE, nil, "every byte passes through JSON"},
 	{"SPLICE_MOVE", fuse.CAP_SPLICE_MOVE, nil, "every byte passes through JSON"},
 	{"SPLICE_READ", fuse.CAP_SPLICE_READ, nil, "every byte passes through JSON"},
-	{"FLOCK_LOCKS", fuse.CAP_FLOCK_LOCKS, always, "flock(2) locks are the filesystem's to grant"},
+	{"FLOCK_LOCKS", fuse.CAP_FLOCK_LOCKS, opens, "flock(2) locks are the filesystem's to grant, if RELEASE comes to end them"},
 	{"HAS_IOCTL_DIR", fuse.CAP_IOCTL_DIR, always, "ioctl(2) of directories is passed on"},
 	{"AUTO_INVAL_DATA", fuse.CAP_AUTO_INVAL_DATA, nil, "data changes through the kernel only; EXPLICIT_INVAL_DATA keeps its cache"},
 	{"DO_READDIRPLUS", fuse.CAP_READDIRPLUS, func(o InitOptions) bool { return !o.NoReaddirplus }, "a listing brings its attributes along"},
-	{"READDIRPLUS_AUTO", fuse.CAP_READDIRPLUS_AUTO, func(o InitOptions) bool { return !o.NoReaddirplus }, "… where the caller seems to want them"},
+	{"READDIRPLUS_AUTO", fuse.CAP_READDIRPLUS_AUTO, func(o InitOptions) bool { return !o.NoReaddirplus && !o.AlwaysPlus }, "… where the caller seems to want them"},
 	{"ASYNC_DIO", fuse.CAP_ASYNC_DIO, always, "the parts of a direct request go out together"},
 	{"WRITEBACK_CACHE", fuse.CAP_WRITEBACK_CACHE, nil, "each write is answered when it happens, with its own time and errno"},
 	{"NO_OPEN_SUPPORT", fuse.CAP_NO_OPEN_SUPPORT, always, "OPEN answered ENOSYS is not sent again"},

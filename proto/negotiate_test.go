@@ -51,6 +51,10 @@ func TestNegotiateByOption(t *testing.T) {
 		"the kernel checks":       {InitOptions{}, fuse.CAP_POSIX_ACL, true},
 		"the filesystem checks":   {InitOptions{OwnPermissions: true}, fuse.CAP_POSIX_ACL, false},
 		"data never bypasses us":  {InitOptions{}, fuse.CAP_PASSTHROUGH | fuse.CAP_WRITEBACK_CACHE, false},
+		"opened, with locks":      {InitOptions{}, fuse.CAP_ATOMIC_O_TRUNC | fuse.CAP_POSIX_LOCKS | fuse.CAP_FLOCK_LOCKS, true},
+		"not opened":              {InitOptions{NoOpen: true}, fuse.CAP_ATOMIC_O_TRUNC | fuse.CAP_POSIX_LOCKS | fuse.CAP_FLOCK_LOCKS, false},
+		"plus where it is wanted": {InitOptions{}, fuse.CAP_READDIRPLUS_AUTO, true},
+		"plus for everybody":      {InitOptions{AlwaysPlus: true}, fuse.CAP_READDIRPLUS_AUTO, false},
 		"setuid is ours to clear": {InitOptions{}, fuse.CAP_HANDLE_KILLPRIV_V2, true},
 	} {
 		out, _, err := Negotiate(offer(), c.options)

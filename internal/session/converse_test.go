@@ -227,7 +227,7 @@ func TestRequestsThatNeedNoModel(t *testing.T) {
 		r := c.do(proto.OpReaddir, 1, &fuse.ReadIn{Size: 4096}, "")
 		if r.Errno == 0 {
 			assert.True(t, s.memory.ledger.nodes[1].complete)
-			assert.Equal(t, []proto.Dirent{}, c.do(proto.OpReaddir, 1, &fuse.ReadIn{Size: 4096, Offset: EndCookie}, "").Entries)
+			assert.Equal(t, []proto.Dirent{}, c.do(proto.OpReaddir, 1, &fuse.ReadIn{Size: 4096, Offset: proto.EndCookie}, "").Entries)
 		}
 	}
 	for range 3 {

@@ -23,7 +23,7 @@ func TestEmbeddedModelsHearOfEverything(t *testing.T) {
 	c.do(proto.OpRelease, 1, nil, "")
 	c.do(proto.OpForget, 1, nil, "")
 	c.do(proto.OpReaddir, 1, &fuse.ReadIn{Offset: 2}, "")
-	c.do(proto.OpReaddir, 1, &fuse.ReadIn{Offset: EndCookie}, "")
+	c.do(proto.OpReaddir, 1, &fuse.ReadIn{Offset: proto.EndCookie}, "")
 	assert.Equal(t, []string{"RELEASE", "FORGET", "READDIR"}, heard, "the end that a page has announced is not asked for")
 }
 

@@ -102,7 +102,7 @@ func (s *step) entries() {
 	}
 	if contiguous {
 		s.node.listed = max(s.node.listed, start+uint64(len(page)))
-		ended := len(page) == 0 || page[len(page)-1].Off == EndCookie
+		ended := len(page) == 0 || page[len(page)-1].Off == proto.EndCookie
 		s.node.complete = s.node.complete || ended
 	}
 }
@@ -112,7 +112,7 @@ func (s *step) listedEntry(d *proto.Dirent, place uint64) {
 		s.node.places = map[uint64]uint64{}
 	}
 	s.node.places[d.Off] = place
-	if d.Off != EndCookie {
+	if d.Off != proto.EndCookie {
 		s.l.last.cookie = max(s.l.last.cookie, d.Off)
 	}
 	if d.Name == "." || d.Name == ".." {

@@ -97,7 +97,7 @@ func cacheRules(o *Options) string {
 - End cookie: Off of the last entry of a complete listing is %d. The request that would only learn that the directory has ended is then answered for you.
 - A file whose content you decide at LOOKUP: send the content along as STORE in Notify if it is short (up to 4 KiB), and Size as its length in bytes. READ then never comes.
 - OPEN: FOPEN_KEEP_CACHE (2); FOPEN_NOFLUSH (32) where no locks matter.
-- ENOSYS turns an opcode off for good, without harm to programs: %s. Answer it where an opcode has no meaning in this world, at its first request.`, EndCookie, strings.Join(offNames(o), ", "))
+- ENOSYS turns an opcode off for good, without harm to programs: %s. Answer it where an opcode has no meaning in this world, at its first request.`, proto.EndCookie, strings.Join(offNames(o), ", "))
 	return b.String()
 }
 

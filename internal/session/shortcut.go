@@ -11,12 +11,6 @@ import (
 	"github.com/llmfs-raw/llmfs-raw/proto"
 )
 
-// EndCookie as the Off of a listing's last entry says that no more follow, so
-// that the request that would only learn that is not sent on. It is the
-// largest cookie that 32-bit programs can seek to, and a number that models
-// know by heart.
-const EndCookie = 1<<31 - 1
-
 // turnsOff are the opcodes that the kernel does not send again once they have
 // been answered ENOSYS; requests that were on their way by then get the same.
 var turnsOff = map[proto.Opcode]bool{
@@ -53,7 +47,7 @@ func unread(op proto.Opcode) bool {
 // shortcut is the reply that needs no model, nil where one is needed.
 func (s *Session) shortcut(req *proto.Request) *proto.Reply {
 	switch {
-	case listsFrom(req) == EndCookie:
+	case listsFrom(req) == proto.EndCookie:
 		s.count.ended.Add(1)
 		return &proto.Reply{Entries: []proto.Dirent{}}
 	case s.memory == nil: // an embedded model does its own bookkeeping
