@@ -36,6 +36,7 @@ var allowed = map[string][]string{
 	"internal/model/openai":    {"proto", "internal/model"},
 	"internal/model/reference": {"proto", "internal/model"},
 	"internal/model/replay":    {"proto", "internal/model", "internal/trace"},
+	"internal/serve":           {"proto", "schema", "internal/model", "internal/model/reference"},
 	"internal/session":         {"proto", "schema", "internal/model"},
 	"cmd/llmfs-raw":            {"*"},
 

@@ -1,0 +1,96 @@
+package serve
+
+// From a conversation to what is answered.
+
+import (
+	"slices"
+	"time"
+
+	"github.com/llmfs-raw/llmfs-raw/internal/model/reference"
+	"github.com/llmfs-raw/llmfs-raw/schema"
+)
+
+// said is an answer before it has the form of either API.
+type said struct {
+	id        string
+	created   int64
+	content   string
+	null      bool // content is null
+	reasoning string
+	refusal   string
+	finish    string // stop, length, content_filter
+	empty     bool   // there is no choice
+	usage     usage
+}
+
+// usage is what an answer has cost, in tokens.
+type usage struct{ prompt, cached, completion int }
+
+const (
+	stop          = "stop"
+	length        = "length"
+	contentFilter = "content_filter"
+)
+
+// say answers a question.
+func (s *Server) say(a *ask) *said {
+	out := &said{id: s.newID(idPrefixes[a.api]), created: time.Now().Unix(), finish: stop}
+	out.usage.prompt = a.tokens(s.tokens)
+	out.usage.cached = s.prompts.cached(a.start(), a.lead(s.tokens), a.messages)
+	switch {
+	case !a.format.ours():
+		out.refusal, out.null = "I am a filesystem: I answer requests of a kernel, in the form that package schema gives to replies.", true
+	case a.format.kind == "text" && a.talk.last.request == "":
+		out.content = "I am a filesystem. Ask me as a kernel would, in JSON."
+	default:
+		out.content = string(schema.Wrap(s.reply(a.talk)))
+	}
+	return out
+}
+
+var idPrefixes = map[string]string{"chat": "chatcmpl-", "responses": "resp_"}
+
+// reply is the reply to the last request of a conversation.
+func (s *Server) reply(c *conversation) []byte {
+	switch {
+	case c.last.request == "":
+		return fail
+	case c.last.ledger != "":
+		return s.replyByLedger(c)
+	}
+	w := s.worlds.at(c)
+	w.quietly(c.last.since)
+	reply := s.numbers.serve(c.world(), w, c.last.request)
+	s.worlds.keep(w, c.after(string(schema.Wrap(reply))), len(c.steps)+1)
+	return reply
+}
+
+// replyByLedger needs nothing but the ledger. What it would need and does not
+// see it does not make up.
+func (s *Server) replyByLedger(c *conversation) []byte {
+	state, err := parseLedger(c.last.ledger)
+	if err != nil || c.last.blind() {
+		return fail
+	}
+	state.Page = true
+	w := &world{fs: reference.Restore(s.o.World, state)}
+	return s.numbers.serve(c.world(), w, c.last.request)
+}
+
+// asksXattrs are requests whose reply is extended attributes.
+var asksXattrs = []string{"GETXATTR", "LISTXATTR"}
+
+// blind says whether what was left out would be the reply.
+func (e *envelope) blind() bool {
+	return e.left.bytes || e.left.xattrs && slices.Contains(asksXattrs, e.op)
+}
+
+// limit cuts an answer to the length that was asked for, and counts it.
+func (s *Server) limit(a *ask, out *said) {
+	if a.most > 0 && out.content != "" {
+		if cut, shorter := s.tokens.cut(out.content, a.most); shorter {
+			out.content, out.finish = cut, length
+		}
+	}
+	out.usage.completion = s.tokens.count(out.content) + s.tokens.count(out.reasoning) + s.tokens.count(out.refusal)
+}
