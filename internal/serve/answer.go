@@ -43,27 +43,31 @@ func (s *Server) say(a *ask) *said {
 	case a.format.kind == "text" && a.talk.last.request == "":
 		out.content = "I am a filesystem. Ask me as a kernel would, in JSON."
 	default:
-		out.content = string(schema.Wrap(s.reply(a.talk)))
+		out.content = s.reply(a)
 	}
 	return out
 }
 
 var idPrefixes = map[string]string{"chat": "chatcmpl-", "responses": "resp_"}
 
-// reply is the reply to the last request of a conversation.
-func (s *Server) reply(c *conversation) []byte {
+// reply is the answer to the last request of a conversation, as the history
+// will have it.
+func (s *Server) reply(a *ask) string {
+	c := a.talk
 	switch {
 	case c.last.request == "":
-		return fail
+		return a.wrap(fail)
 	case c.last.ledger != "":
-		return s.replyByLedger(c)
+		return a.wrap(s.replyByLedger(c))
 	}
 	w := s.worlds.at(c)
 	w.quietly(c.last.since)
-	reply := s.numbers.serve(c.world(), w, c.last.request)
-	s.worlds.keep(w, c.after(string(schema.Wrap(reply))), len(c.steps)+1)
-	return reply
+	answer := a.wrap(s.numbers.serve(c.world(), w, c.last.request))
+	s.worlds.keep(w, c.after(answer), len(c.steps)+1)
+	return answer
 }
+
+func (a *ask) wrap(reply []byte) string { return string(schema.Wrap(a.format.fit(reply))) }
 
 // replyByLedger needs nothing but the ledger. What it would need and does not
 // see it does not make up.

@@ -3,6 +3,7 @@ package serve
 // response_format: which form an answer must have, and schemas that are refused.
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -123,4 +124,16 @@ func (f *format) ours() bool {
 	}
 	var s struct{ Properties map[string]json.RawMessage }
 	return json.Unmarshal([]byte(f.schema), &s) == nil && len(s.Properties) == 1 && s.Properties["Reply"] != nil
+}
+
+// fit leaves out the notifications of a reply whose schema has none: of those,
+// a kernel with a cached mode may not hear that a write has cleared bits of it.
+func (f *format) fit(reply []byte) []byte {
+	if f.kind != "json_schema" || strings.Contains(f.schema, `"Notify"`) {
+		return reply
+	}
+	if at := bytes.LastIndex(reply, []byte(`,"Notify":[`)); at >= 0 && gjson.GetBytes(reply, "Notify").Exists() {
+		return append(reply[:at:at], '}')
+	}
+	return reply
 }

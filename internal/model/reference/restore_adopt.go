@@ -71,8 +71,15 @@ func (a *adoption) node(id uint64, attr *fuse.Attr) *inode {
 
 // entry gives a name of the request's directory to a node.
 func (a *adoption) entry(name string, out *fuse.EntryOut) {
-	n, dir := a.node(out.NodeId, &out.Attr), a.fs.inodes[a.req.Header.NodeId]
-	if n == nil || name == "" || name == "." || name == ".." || dir == nil || dir.dir == nil {
+	n := a.node(out.NodeId, &out.Attr)
+	if n == nil || name == "" || name == "." || name == ".." {
+		return
+	}
+	dir := a.fs.inodes[a.req.Header.NodeId]
+	if dir == nil { // it has names, so it is a directory
+		dir = a.fs.known(a.req.Header.NodeId, sIFDIR)
+	}
+	if dir.dir == nil {
 		return
 	}
 	if old := dir.dir.byName[name]; old != nil {
