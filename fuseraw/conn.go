@@ -31,7 +31,7 @@ type Conn struct {
 	count    counters
 	limits   limits
 
-	idle       atomic.Int64 // readers waiting for a request, or about to
+	idle       idlers
 	readers    sync.WaitGroup
 	unanswered atomic.Int64  // requests whose reply has not been written
 	serving    atomic.Bool   // Serve has been called

@@ -23,26 +23,18 @@ func (c *Conn) read() {
 	for {
 		n, err := c.dev.read(*buf)
 		if err != nil {
-			c.idle.Add(-1)
 			c.finish(endError(err))
 			return
 		}
-		c.handOver()
+		if c.idle.busy() {
+			c.readers.Go(c.read)
+		}
 		if !c.serve((*buf)[:n]) {
 			buf = c.buffers.Get().(*[]byte) // the old one may still be looked at
 		}
-		if c.idle.Add(1) > int64(c.opts.Readers) {
-			c.idle.Add(-1)
+		if !c.idle.back(int64(c.opts.Readers)) {
 			return
 		}
-	}
-}
-
-// handOver sees to it that somebody waits for the next request.
-func (c *Conn) handOver() {
-	if c.idle.Add(-1) == 0 {
-		c.idle.Add(1)
-		c.readers.Go(c.read)
 	}
 }
 

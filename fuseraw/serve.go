@@ -21,7 +21,7 @@ func (c *Conn) Serve(ctx context.Context, h Handler) error {
 	c.handler = h
 	c.serving.Store(true)
 	go c.notify.run()
-	c.idle.Add(1)
+	c.idle.n.Add(1)
 	c.readers.Go(c.serveInit)
 	shut := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { c.shutdown(); close(shut) })
@@ -48,7 +48,6 @@ func (c *Conn) serveInit() {
 		err = c.answerInit((*buf)[:n])
 	}
 	if err != nil {
-		c.idle.Add(-1)
 		c.finish(endError(err))
 		return
 	}
