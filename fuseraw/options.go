@@ -42,7 +42,7 @@ type Options struct {
 	Deadline time.Duration
 
 	// Readers is how many goroutines may wait for the next request at once;
-	// 0 is 2. It does not limit the requests in flight.
+	// 0 is 4. It does not limit the requests in flight.
 	Readers int
 
 	// NotifyQueue is how many bytes of notifications may wait to be sent
@@ -67,7 +67,7 @@ const Type = "fuse." + subtype
 
 const (
 	subtype            = "llmfs-raw"
-	defaultReaders     = 2
+	defaultReaders     = 4
 	defaultNotifyQueue = 64 << 20 // bytes
 )
 
