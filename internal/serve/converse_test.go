@@ -105,8 +105,22 @@ func (s *story) readSome() {
 	s.do(proto.OpRead, h.node, &fuse.ReadIn{Fh: h.fh, Offset: s.off(), Size: 4096}, "")
 }
 
+// resize never sets the size that there is: whether that touches the file
+// depends on its blocks, of which a ledger knows no more than was told last.
 func (s *story) resize() {
-	s.do(proto.OpSetattr, s.anyFile(), &fuse.SetAttrIn{SetAttrInCommon: fuse.SetAttrInCommon{Valid: fuse.FATTR_SIZE, Size: s.off()}}, "")
+	id, size := s.anyFile(), s.off()
+	if attr := s.attr(id); attr == nil || attr.Size != size {
+		s.do(proto.OpSetattr, id, &fuse.SetAttrIn{SetAttrInCommon: fuse.SetAttrInCommon{Valid: fuse.FATTR_SIZE, Size: size}}, "")
+	}
+}
+
+// attr is what the filesystem itself says of a node; nil where there is none.
+func (s *story) attr(id uint64) *fuse.Attr {
+	out, ok := ask1(s.t, s.direct, s.request(proto.OpGetattr, id, nil, "")).Out.(*fuse.AttrOut)
+	if !ok {
+		return nil
+	}
+	return &out.Attr
 }
 
 func (s *story) move() {
@@ -139,8 +153,12 @@ func (s *story) reopen() {
 
 func (s *story) listAll() { s.list(s.dir()) }
 
+// hardLink leaves alone what has no name any more: the kernel does so, too.
 func (s *story) hardLink() {
-	s.do(proto.OpLink, s.dir(), &fuse.LinkIn{Oldnodeid: s.anyFile()}, "", s.name())
+	id := s.anyFile()
+	if attr := s.attr(id); attr != nil && attr.Nlink > 0 {
+		s.do(proto.OpLink, s.dir(), &fuse.LinkIn{Oldnodeid: id}, "", s.name())
+	}
 }
 
 func (s *story) softLink() {
@@ -165,7 +183,7 @@ func (s *story) lock() {
 	h := s.handle()
 	start := uint64(s.choose("start", 4))
 	lk := fuse.FileLock{Start: start, End: start + uint64(s.choose("length", 3)), Typ: uint32(s.choose("type", 3)), Pid: 412}
-	s.do(proto.OpSetlk, h.node, &fuse.LkIn{Fh: h.fh, Owner: uint64(1 + s.choose("owner", 3)), Lk: lk}, "")
+	s.do(proto.OpSetlk, h.node, &fuse.LkIn{Fh: h.fh, Owner: ownerOf(h.fh), Lk: lk}, "")
 }
 
 func (s *story) chmod() {
@@ -318,7 +336,29 @@ func TestLedger(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
 			story.step()
 		}
+		story.holdListings()
 	})
+}
+
+// holdListings compares what the directories hold, whatever the order.
+func (s *story) holdListings() {
+	for _, dir := range s.dirs {
+		oracle := *s.mount
+		oracle.direct = s.direct.Clone()
+		want := oracle.listDirectly(dir)
+		require.ElementsMatch(s.t, want, s.list(dir), "directory %d", dir)
+	}
+}
+
+func (c *mount) listDirectly(dir uint64) (names []string) {
+	out, ok := ask1(c.t, c.direct, c.request(proto.OpOpendir, dir, &fuse.OpenIn{}, "")).Out.(*fuse.OpenOut)
+	if !ok {
+		return nil
+	}
+	for _, e := range ask1(c.t, c.direct, c.request(proto.OpReaddir, dir, &fuse.ReadIn{Fh: out.Fh, Size: 1 << 20}, "")).Entries {
+		names = append(names, e.Name)
+	}
+	return names
 }
 
 // inProcess is the server without the wire, for tests that ask very often.

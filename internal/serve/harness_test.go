@@ -157,9 +157,12 @@ func (c *mount) write(id, fh, off uint64, data string) {
 }
 
 func (c *mount) close(id, fh uint64) {
-	c.do(proto.OpFlush, id, &fuse.FlushIn{Fh: fh, LockOwner: 9}, "")
+	c.do(proto.OpFlush, id, &fuse.FlushIn{Fh: fh, LockOwner: ownerOf(fh)}, "")
 	c.do(proto.OpRelease, id, &fuse.ReleaseIn{Fh: fh}, "")
 }
+
+// ownerOf is the process that opened a handle: one of three.
+func ownerOf(fh uint64) uint64 { return 1 + fh%3 }
 
 func (c *mount) lookup(dir uint64, name string) uint64 {
 	return entryOf(c.do(proto.OpLookup, dir, nil, "", name))
@@ -196,4 +199,18 @@ func (c *mount) list(dir uint64) (names []string) {
 func quoted(s string) string {
 	b, _ := json.Marshal(s)
 	return string(b)
+}
+
+// exampleIn is the script in the package's documentation.
+func exampleIn(doc string) string {
+	_, after, _ := strings.Cut(doc, "//\tseed:")
+	var lines []string
+	for line := range strings.Lines("//\tseed:" + after) {
+		rest, ok := strings.CutPrefix(line, "//\t")
+		if !ok {
+			break
+		}
+		lines = append(lines, rest)
+	}
+	return strings.Join(lines, "")
 }
