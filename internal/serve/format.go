@@ -98,7 +98,7 @@ func (f *format) take(at, nameAt string, v gjson.Result) *apiError {
 		return invalid(nameAt, "invalid_value", "Invalid '%s': string does not match pattern. Expected a string that matches the pattern '%s'.", nameAt, schemaName)
 	case !v.Get("strict").Bool():
 		return nil
-	case f.schema == "":
+	case f.schema == "" || f.schema == "null":
 		return invalid(at, "missing_required_parameter", "Missing required parameter: '%s'.", at)
 	}
 	return f.lint(at)

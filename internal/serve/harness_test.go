@@ -214,3 +214,5 @@ func exampleIn(doc string) string {
 	}
 	return strings.Join(lines, "")
 }
+
+type modelSchema = model.Schema
