@@ -42,7 +42,7 @@ func (c *call) getattr() syscall.Errno {
 		return e
 	}
 	in := c.In.(*fuse.GetAttrIn)
-	if in.Flags_&fuse.FUSE_GETATTR_FH != 0 && c.fs.files.get(in.Fh_, n) == nil {
+	if in.Flags_&fuse.FUSE_GETATTR_FH != 0 && c.handle(in.Fh_, n) == nil {
 		return syscall.EBADF
 	}
 	c.reply.Out = c.attrOut(n)
@@ -55,7 +55,7 @@ func (c *call) statx() syscall.Errno {
 		return e
 	}
 	in := c.In.(*fuse.StatxIn)
-	if in.GetattrFlags&fuse.FUSE_GETATTR_FH != 0 && c.fs.files.get(in.Fh, n) == nil {
+	if in.GetattrFlags&fuse.FUSE_GETATTR_FH != 0 && c.handle(in.Fh, n) == nil {
 		return syscall.EBADF
 	}
 	v := c.fs.valid

@@ -5,6 +5,8 @@ package reference
 import (
 	"slices"
 	"sort"
+
+	"github.com/llmfs-raw/llmfs-raw/proto"
 )
 
 const (
@@ -45,7 +47,9 @@ func (d *directory) add(dir *inode, name string, n *inode) {
 	if d.byName == nil {
 		d.byName = map[string]*dirent{}
 	}
-	d.last++
+	if d.last++; d.last == proto.EndCookie {
+		d.last++
+	}
 	e := &dirent{name, n, d.last}
 	d.byName[name] = e
 	d.order = append(d.order, e)

@@ -22,6 +22,7 @@ type handler struct {
 	serve   func(*call) syscall.Errno
 	lock    nsLock
 	changes bool // EROFS before anything else is looked at, as mnt_want_write() does
+	files   bool // about open files alone: ENOSYS where nothing is opened
 }
 
 // handlers is indexed by opcode. INIT, DESTROY, INTERRUPT and NOTIFY_REPLY
@@ -39,24 +40,24 @@ var handlers = [...]handler{
 	proto.OpRmdir:           {serve: (*call).rmdir, lock: exclusive, changes: true},
 	proto.OpRename:          {serve: (*call).rename, lock: exclusive, changes: true},
 	proto.OpLink:            {serve: (*call).link, lock: exclusive},
-	proto.OpOpen:            {serve: (*call).open},
+	proto.OpOpen:            {serve: (*call).open, files: true},
 	proto.OpRead:            {serve: (*call).read},
 	proto.OpWrite:           {serve: (*call).write},
 	proto.OpStatfs:          {serve: (*call).statfs},
-	proto.OpRelease:         {serve: (*call).releaseFile, lock: exclusive},
-	proto.OpFsync:           {serve: (*call).fsync},
+	proto.OpRelease:         {serve: (*call).releaseFile, lock: exclusive, files: true},
+	proto.OpFsync:           {serve: (*call).fsync, files: true},
 	proto.OpSetxattr:        {serve: (*call).setxattr, lock: exclusive, changes: true},
 	proto.OpGetxattr:        {serve: (*call).getxattr},
 	proto.OpListxattr:       {serve: (*call).listxattr},
 	proto.OpRemovexattr:     {serve: (*call).removexattr, lock: exclusive, changes: true},
-	proto.OpFlush:           {serve: (*call).flush},
-	proto.OpOpendir:         {serve: (*call).opendir},
+	proto.OpFlush:           {serve: (*call).flush, files: true},
+	proto.OpOpendir:         {serve: (*call).opendir, files: true},
 	proto.OpReaddir:         {serve: (*call).readdir},
-	proto.OpReleasedir:      {serve: (*call).releaseFile, lock: exclusive},
-	proto.OpFsyncdir:        {serve: (*call).fsync},
-	proto.OpGetlk:           {serve: (*call).getlk},
-	proto.OpSetlk:           {serve: (*call).setlk, lock: unlocked},
-	proto.OpSetlkw:          {serve: (*call).setlk, lock: unlocked},
+	proto.OpReleasedir:      {serve: (*call).releaseFile, lock: exclusive, files: true},
+	proto.OpFsyncdir:        {serve: (*call).fsync, files: true},
+	proto.OpGetlk:           {serve: (*call).getlk, files: true},
+	proto.OpSetlk:           {serve: (*call).setlk, lock: unlocked, files: true},
+	proto.OpSetlkw:          {serve: (*call).setlk, lock: unlocked, files: true},
 	proto.OpAccess:          {serve: (*call).access},
 	proto.OpCreate:          {serve: (*call).create, lock: exclusive},
 	proto.OpBmap:            {serve: (*call).bmap},
@@ -91,6 +92,9 @@ func (c *call) dispatch() syscall.Errno {
 		return syscall.EINVAL
 	}
 	h := &handlers[c.Op]
+	if h.files && c.fs.opt.NoOpen {
+		return syscall.ENOSYS
+	}
 	c.fs.birth(c.Header.Now)
 	switch h.lock {
 	case shared:

@@ -57,6 +57,10 @@ func New(o Options) *FS {
 	return f
 }
 
+// Freeze makes the filesystem read-only, as Options.ReadOnly does. No request
+// may be under way.
+func (f *FS) Freeze() { f.opt.ReadOnly = true }
+
 // requests are used again, for the memory of their payloads. Nothing of a
 // payload is kept, other than by copying.
 var requests = sync.Pool{New: func() any { return new(proto.Request) }}

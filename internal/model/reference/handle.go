@@ -5,6 +5,8 @@ package reference
 import (
 	"sync"
 	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
 // fmodeExec is __FMODE_EXEC, which execve(2) adds to the flags of its open.
@@ -66,9 +68,33 @@ func (c *call) opened(fh uint64) (*inode, *handle, syscall.Errno) {
 	if e != 0 {
 		return nil, nil, e
 	}
-	h := c.fs.files.get(fh, n)
+	h := c.handle(fh, n)
 	if h == nil {
 		return nil, nil, syscall.EBADF
 	}
 	return n, h, 0
+}
+
+// handle is an open handle of a node, or nil. Where nothing is opened, the
+// request says how the kernel has opened the node.
+func (c *call) handle(fh uint64, n *inode) *handle {
+	if !c.fs.opt.NoOpen {
+		return c.fs.files.get(fh, n)
+	}
+	return &handle{n, c.openFlags()}
+}
+
+// openFlags are those of the file that the request is about. What has no such
+// field, and what is written back from the page cache, was let through by the
+// kernel, which has checked how the file is open.
+func (c *call) openFlags() uint32 {
+	switch in := c.In.(type) {
+	case *fuse.ReadIn:
+		return in.Flags
+	case *fuse.WriteIn:
+		if in.WriteFlags&fuse.WRITE_CACHE == 0 {
+			return in.Flags
+		}
+	}
+	return syscall.O_RDWR
 }

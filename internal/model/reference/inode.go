@@ -71,7 +71,7 @@ func (n *inode) modified(now proto.Time) { n.mtime, n.ctime = now, now }
 // accessed is touch_atime() on a mount with strictatime, for a file that is
 // open with these flags.
 func (c *call) accessed(n *inode, flags uint32) {
-	if c.fs.opt.ReadOnly || flags&syscall.O_NOATIME != 0 || n.flags&flNoatime != 0 {
+	if c.fs.opt.ReadOnly || c.fs.opt.NoAtime || flags&syscall.O_NOATIME != 0 || n.flags&flNoatime != 0 {
 		return
 	}
 	n.atime = c.Header.Now

@@ -51,6 +51,9 @@ func (c *call) write() syscall.Errno {
 	case in.Offset > uint64(maxBytes)-uint64(len(c.Data)):
 		return syscall.EINVAL
 	}
+	if e := c.mayWriteUnopened(n, in); e != 0 {
+		return e
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	off := int64(in.Offset)
@@ -147,7 +150,7 @@ func (c *call) copyEnds(in *fuse.CopyFileRangeIn) (src, dst *inode, from *handle
 	if e != 0 {
 		return nil, nil, nil, e
 	}
-	to := c.fs.files.get(in.FhOut, dst)
+	to := c.handle(in.FhOut, dst)
 	switch {
 	case to == nil:
 		return nil, nil, nil, syscall.EBADF

@@ -37,6 +37,7 @@ func (c *call) lookup() syscall.Errno {
 	}
 	out := c.entry(n)
 	c.reply.Out = &out
+	c.along(n, &out.Attr)
 	return 0
 }
 

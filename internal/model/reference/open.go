@@ -24,7 +24,11 @@ func (c *call) open() syscall.Errno {
 }
 
 func (c *call) openOut(n *inode, flags uint32) fuse.OpenOut {
-	return fuse.OpenOut{Fh: c.fs.files.add(n, flags), OpenFlags: c.fs.opt.openFlags(n.dir != nil)}
+	out := fuse.OpenOut{OpenFlags: c.fs.opt.openFlags(n.dir != nil)}
+	if !c.fs.opt.NoOpen {
+		out.Fh = c.fs.files.add(n, flags)
+	}
+	return out
 }
 
 func (c *call) opendir() syscall.Errno {
@@ -71,6 +75,15 @@ func (c *call) mayOpen(n *inode, flags uint32) syscall.Errno {
 		return syscall.ELOOP
 	}
 	return syscall.ENXIO
+}
+
+// mayWriteUnopened keeps what chattr(1) has locked where no OPEN asks: other
+// than on tmpfs, from those who had it open before, too.
+func (c *call) mayWriteUnopened(n *inode, in *fuse.WriteIn) syscall.Errno {
+	if !c.fs.opt.NoOpen || in.WriteFlags&fuse.WRITE_CACHE != 0 {
+		return 0
+	}
+	return c.openable(n, in.Flags&^syscall.O_TRUNC)
 }
 
 func (c *call) openable(n *inode, flags uint32) syscall.Errno {

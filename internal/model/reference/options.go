@@ -31,6 +31,18 @@ type Options struct {
 	// the kernel to keep what it has cached: all changes pass through it.
 	NoNegative  bool
 	NoKeepCache bool
+
+	// NoOpen answers what merely opens, closes and syncs with ENOSYS, so that
+	// the kernel does so itself from then on. There are no handles: a node lives
+	// until the kernel forgets it. INIT must have been negotiated with NoOpen.
+	NoOpen bool
+	// Content sends small files along when the kernel is told of them, as STORE.
+	Content bool
+	// NoAtime leaves access times alone: what the kernel reads from its cache does
+	// not count anyway.
+	NoAtime bool
+	// EndCookie marks the last entry of a listing by [proto.EndCookie].
+	EndCookie bool
 }
 
 func (o Options) withDefaults() Options {

@@ -51,6 +51,9 @@ func (l *listing) list(n *inode, cookie uint64) (more bool) {
 		more = !l.add(e.name, e.node, e.seq)
 		return !more
 	})
+	if entries := l.c.reply.Entries; l.c.fs.opt.EndCookie && !more && !n.dir.page && len(entries) > 0 {
+		entries[len(entries)-1].Off = proto.EndCookie
+	}
 	return more
 }
 
@@ -64,6 +67,7 @@ func (l *listing) add(name string, n *inode, cookie uint64) bool {
 	// The kernel takes no references on "." and "..".
 	if l.plus && cookie > cookieDotDot {
 		d.Entry = l.c.entry(n)
+		l.c.along(n, &d.Entry.Attr)
 	}
 	l.c.reply.Entries = append(l.c.reply.Entries, d)
 	return true

@@ -93,7 +93,7 @@ func (c *call) maySetattr(n *inode, in *fuse.SetAttrIn) syscall.Errno {
 func (c *call) mayTruncate(n *inode, in *fuse.SetAttrIn) syscall.Errno {
 	var h *handle
 	if in.Valid&fuse.FATTR_FH != 0 {
-		if h = c.fs.files.get(in.Fh, n); h == nil {
+		if h = c.handle(in.Fh, n); h == nil {
 			return syscall.EBADF
 		}
 	}
@@ -126,9 +126,11 @@ func (c *call) mayGiveToGroup(n *inode, gid uint32) bool {
 
 // truncate modifies the file if its size or its blocks change, or if it comes
 // by a handle: ftruncate(2) always does, truncate(2) to the same size does not.
+// Without OPEN the request may be open(2)'s with O_TRUNC, which always does.
 func (c *call) truncate(n *inode, in *fuse.SetAttrIn) {
 	c.killPrivileges(n, in.Valid&fuse.FATTR_KILL_SUIDGID != 0)
-	if c.resize(n, int64(in.Size)) || in.Valid&fuse.FATTR_FH != 0 {
+	opening := c.fs.opt.NoOpen && in.Size == 0
+	if c.resize(n, int64(in.Size)) || in.Valid&fuse.FATTR_FH != 0 || opening {
 		n.modified(c.Header.Now)
 	}
 }
