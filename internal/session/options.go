@@ -13,9 +13,17 @@ import (
 )
 
 // Options of a session. The zero value is for embedded models, which need the
-// request alone; all but Log is for language models.
+// request alone; all but the first three is for language models.
 type Options struct {
 	Log *slog.Logger // nil is slog.Default()
+
+	// KeepAttrs says that attributes change by requests alone, and not by reading:
+	// a question for what was told is then answered without asking.
+	KeepAttrs bool
+	// NoXattrs says that the filesystem of an embedded model begins without
+	// extended attributes, and that node ids are not used twice. Programs that
+	// look for some where nobody has set any are then answered without asking.
+	NoXattrs bool
 
 	Context Context     // what of the past a prompt shows
 	Fields  schema.Form // what a reply may leave out
@@ -23,8 +31,8 @@ type Options struct {
 	Seed    *Seed       // the tree that the world begins with, or nil
 
 	// OpenOff says that OPEN may be answered ENOSYS for good. INIT must then have
-	// been negotiated without ATOMIC_O_TRUNC: the kernel would apply O_TRUNC to
-	// its own cache and tell nobody.
+	// been negotiated with NoOpen: with ATOMIC_O_TRUNC the kernel would apply
+	// O_TRUNC to its own cache and tell nobody.
 	OpenOff bool
 
 	// PromptTokens bounds turns and ledger under Ledger, by estimate; 0 is

@@ -79,16 +79,11 @@ func (s *step) failed() {
 	switch {
 	case s.reply.Errno == syscall.ENOSYS && turnsOff[s.req.Op]:
 		s.l.turnOff(s.p.row.Name)
-	case s.reply.Errno == syscall.ENOENT && s.lookup():
+	case s.reply.Errno == syscall.ENOENT && s.p.asksName():
 		s.l.unlink(s.l.node(s.req.Header.NodeId), s.req.Names[0])
 	case s.reply.Errno == syscall.ENODATA && s.p.hasRole(proto.RoleXattr):
 		s.l.node(s.req.Header.NodeId).setXattr(s.req.Names[0], xattr{known: true, missing: true})
 	}
-}
-
-// lookup tells whether the request does nothing but ask for a name.
-func (s *step) lookup() bool {
-	return s.p.out.entry != nil && s.p.row.Names == 1 && s.p.row.In == nil
 }
 
 // told: an EntryOut is about the name of RoleEntry, if there is one.
@@ -123,9 +118,13 @@ func (s *step) known(name string, id uint64) bool {
 	return e != nil && e.node == id
 }
 
-// born: a new name changes its directory, and a new directory is empty.
+// born: a new name changes its directory. A new directory is empty, and a new
+// node has no extended attributes but the ACL that a directory may give.
 func (s *step) born() {
 	s.node.touch(s.now(), true)
+	if acl, ok := s.node.xattrs[defaultACL]; !ok || acl.missing {
+		s.child.xattrsComplete = true
+	}
 	if s.child.isDir() {
 		s.child.complete = true
 		s.node.change(func(a *fuse.Attr) { a.Nlink++ })

@@ -102,13 +102,14 @@ func cacheRules(o *Options) string {
 }
 
 // missed are opcodes that can be turned off, but not without loss: O_TRUNC,
-// the end of locks, one request instead of two.
+// the end of locks, one request instead of two. The first two are the kernel's
+// own business where OPEN may go.
 var missed = []proto.Opcode{proto.OpOpen, proto.OpFlush, proto.OpCreate}
 
 // offNames lists what may be turned off without a program noticing.
 func offNames(o *Options) (names []string) {
 	for _, row := range proto.Rows() {
-		harmless := !slices.Contains(missed, row.Op) || o.OpenOff && row.Op == proto.OpOpen
+		harmless := !slices.Contains(missed, row.Op) || o.OpenOff && row.Op != proto.OpCreate
 		if turnsOff[row.Op] && row.Unsent == "" && harmless {
 			names = append(names, row.Name)
 		}

@@ -17,7 +17,9 @@ type Session struct {
 	model  model.Model
 	log    *slog.Logger
 	opts   Options
-	memory *memory // nil for embedded models
+	memory *memory     // nil for embedded models
+	xattrs *bearers    // nil unless NoXattrs is set
+	attrs  *attributes // nil unless KeepAttrs is set
 	budget budget
 	count  counters
 	usage  usages
@@ -34,6 +36,12 @@ func New(m model.Model, o Options) *Session {
 	}
 	if o.Context.Kind != None {
 		s.memory = newMemory(&o)
+	}
+	if o.NoXattrs {
+		s.xattrs = newBearers()
+	}
+	if o.KeepAttrs {
+		s.attrs = newAttributes()
 	}
 	s.texts.New = func() any { return &texts{request: make([]byte, 0, 1024), reply: make([]byte, 0, 1024)} }
 	s.replies.New = func() any { return &proto.Reply{} }
@@ -56,6 +64,16 @@ func (s *Session) answer(ctx context.Context, req *proto.Request) (*proto.Reply,
 	if reply := s.shortcut(req); reply != nil {
 		return reply, nil
 	}
+	s.xattrs.before(req)
+	began := s.attrs.begin(req)
+	reply, err := s.consult(ctx, req)
+	s.attrs.end(req, reply, began)
+	s.xattrs.after(req, reply)
+	return reply, err
+}
+
+// consult asks the model.
+func (s *Session) consult(ctx context.Context, req *proto.Request) (*proto.Reply, error) {
 	if s.memory == nil {
 		return s.ask(ctx, req)
 	}

@@ -1,8 +1,9 @@
 package session
 
 // What the daemon knows without asking: requests whose reply nobody reads, the
-// end of a directory that its last page announced, and opcodes that were
-// answered ENOSYS.
+// end of a directory that its last page announced, opcodes that were answered
+// ENOSYS, attributes that nothing has changed, and extended ones that a node
+// can't have.
 
 import (
 	"slices"
@@ -46,10 +47,17 @@ func unread(op proto.Opcode) bool {
 
 // shortcut is the reply that needs no model, nil where one is needed.
 func (s *Session) shortcut(req *proto.Request) *proto.Reply {
+	if reply := s.attrs.known(req); reply != nil {
+		s.count.known.Add(1)
+		return reply
+	}
 	switch {
 	case listsFrom(req) == proto.EndCookie:
 		s.count.ended.Add(1)
 		return &proto.Reply{Entries: []proto.Dirent{}}
+	case s.lacksXattr(req):
+		s.count.lacking.Add(1)
+		return noXattr(req)
 	case s.memory == nil: // an embedded model does its own bookkeeping
 		return nil
 	case unread(req.Op):
