@@ -3,6 +3,7 @@ package main
 // What --model names, and how each is opened.
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"github.com/llmfs-raw/llmfs-raw/internal/model/reference"
 	"github.com/llmfs-raw/llmfs-raw/internal/model/replay"
 	"github.com/llmfs-raw/llmfs-raw/internal/session"
+	"github.com/llmfs-raw/llmfs-raw/proto"
 )
 
 const modelUsage = "what answers: reference, replay:FILE, exec:COMMAND, or a language model's name"
@@ -46,20 +48,38 @@ func openModel(o *mountOptions) (*answerer, error) {
 }
 
 func openReference(o *mountOptions, _ string) (*answerer, error) {
-	ttl := o.ttl
-	if ttl == 0 {
-		ttl = -1 // none
-	}
-	return &answerer{Model: reference.New(reference.Options{
+	opts := reference.Options{
 		Size:             int64(o.size),
-		ReadOnly:         o.readOnly,
 		CheckPermissions: o.ownPermissions,
 		DirectIO:         o.directIO,
-		TTL:              ttl,
 		RootUid:          uint32(os.Geteuid()),
 		RootGid:          uint32(os.Getegid()),
 		RootMode:         0o755,
-	})}, nil
+	}
+	o.cache.reference(&opts)
+	filesystem := reference.New(opts)
+	if err := plant(filesystem, o.told.seed); err != nil {
+		return nil, err
+	}
+	if o.readOnly {
+		filesystem.Freeze()
+	}
+	a := &answerer{Model: filesystem}
+	o.cache.session(&a.session, false)
+	return a, nil
+}
+
+// plant makes the tree at dir in a filesystem, through the door that requests take.
+func plant(m model.Model, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	seed, err := session.ReadSeed(dir)
+	if err != nil {
+		return err
+	}
+	s := session.New(m, session.Options{})
+	return seed.Plant(func(req *proto.Request) *proto.Reply { return s.Handle(context.Background(), req) })
 }
 
 func openReplay(_ *mountOptions, path string) (*answerer, error) {
@@ -70,8 +90,15 @@ func openReplay(_ *mountOptions, path string) (*answerer, error) {
 	return &answerer{Model: world}, nil
 }
 
-func openCommand(o *mountOptions, line string) (*answerer, error) {
+// languageOptions are the session's for a language model.
+func (o *mountOptions) languageOptions() (session.Options, error) {
 	opts, err := o.told.options(o.model)
+	o.cache.session(&opts, true)
+	return opts, err
+}
+
+func openCommand(o *mountOptions, line string) (*answerer, error) {
+	opts, err := o.languageOptions()
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +110,7 @@ func openCommand(o *mountOptions, line string) (*answerer, error) {
 }
 
 func openServer(o *mountOptions) (*answerer, error) {
-	opts, err := o.told.options(o.model)
+	opts, err := o.languageOptions()
 	if err != nil {
 		return nil, err
 	}

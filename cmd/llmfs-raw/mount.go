@@ -38,7 +38,7 @@ type mountOptions struct {
 	readdirplus    bool
 	directIO       bool
 	ownPermissions bool
-	ttl            time.Duration
+	cache          cacheFlag
 	profile        string
 
 	server modelFlags
@@ -51,8 +51,8 @@ func mountCommand() *cobra.Command {
 		Use:   "mount DIR",
 		Short: "Mount a filesystem and serve it until it is unmounted",
 		Long: `Mount a filesystem on DIR and serve it, in the foreground, until Ctrl-C,
-SIGTERM or 'llmfs-raw umount DIR'. DIR of the form /dev/fd/N is a descriptor
-of /dev/fuse that someone else has mounted.`,
+SIGTERM or 'llmfs-raw umount DIR'. SIGUSR1 shows the account so far. DIR of the
+form /dev/fd/N is a descriptor of /dev/fuse that someone else has mounted.`,
 		Example: `  llmfs-raw mount ~/world
   llmfs-raw mount --record session.jsonl --verbose ~/world`,
 		Args: cobra.ExactArgs(1),
@@ -74,7 +74,7 @@ func (o *mountOptions) flags(c *cobra.Command) {
 	f.BoolVar(&o.dev, "dev", false, "let device nodes work (root only)")
 	f.BoolVar(&o.suid, "suid", false, "honour set-user-ID bits (root only)")
 	f.DurationVar(&o.deadline, "deadline", 60*time.Second, "answer a request with ETIMEDOUT after this long; 0 is never")
-	f.DurationVar(&o.ttl, "ttl", time.Hour, "how long the kernel may remember names and attributes of reference")
+	f.Var(&o.cache, "cache", cacheUsage)
 	f.Var(&o.maxWrite, "max-write", "most bytes in one request, 4k to 1M (default 1M)")
 	o.readahead = 128 << 10
 	f.Var(&o.readahead, "readahead", "most bytes that the kernel reads ahead")
@@ -129,12 +129,12 @@ func (o *mountOptions) check() error {
 		return fmt.Errorf("--max-write: have %d, want %d to %d bytes", o.maxWrite, proto.MinMaxWrite, proto.MaxMaxWrite)
 	case o.readahead > math.MaxUint32:
 		return fmt.Errorf("--readahead: have %d, want at most %d bytes", o.readahead, math.MaxUint32)
-	case o.deadline < 0 || o.ttl < 0:
-		return errors.New("--deadline and --ttl: have a negative time, want 0 or more")
+	case o.deadline < 0:
+		return errors.New("--deadline: have a negative time, want 0 or more")
 	case o.recordBytes && o.record == "":
 		return errors.New("--record-bytes goes with --record FILE")
 	}
-	return nil
+	return o.cache.choose(o)
 }
 
 // serve answers until the end of the mount and says what came of it.
@@ -146,13 +146,14 @@ func serve(ctx context.Context, c *cobra.Command, o *mountOptions, conn *fuseraw
 		case <-ctx.Done():
 		}
 	}()
+	defer onSignal(syscall.SIGUSR1, func() { summarize(c.ErrOrStderr(), dir+" is mounted", conn.Stats(), sess.Totals()) })()
 	err := conn.Serve(ctx, sess)
-	summarize(c.ErrOrStderr(), dir, conn.Stats(), sess.Totals())
+	summarize(c.ErrOrStderr(), dir+" is unmounted", conn.Stats(), sess.Totals())
 	return err
 }
 
 func (o *mountOptions) fuseOptions(rec *recorder) fuseraw.Options {
-	return fuseraw.Options{
+	opts := fuseraw.Options{
 		FsName:     "llmfs-raw:" + o.model,
 		AllowOther: o.allowOther,
 		ReadOnly:   o.readOnly,
@@ -165,6 +166,8 @@ func (o *mountOptions) fuseOptions(rec *recorder) fuseraw.Options {
 			NoReaddirplus: !o.readdirplus, OwnPermissions: o.ownPermissions,
 		},
 	}
+	o.cache.init(&opts.Init)
+	return opts
 }
 
 // checkMountpoint finds the commonest mistakes before anything is begun.

@@ -44,7 +44,7 @@ func newRecorder(stderr io.Writer, o *mountOptions, sess *session.Session) (*rec
 // recorded are the settings that shape the answers.
 func (o *mountOptions) recorded() map[string]string {
 	return map[string]string{
-		"size": o.size.String(), "ttl": o.ttl.String(), "read_only": fmt.Sprint(o.readOnly),
+		"size": o.size.String(), "cache": o.cache.String(), "read_only": fmt.Sprint(o.readOnly),
 		"direct_io": fmt.Sprint(o.directIO), "own_permissions": fmt.Sprint(o.ownPermissions),
 	}
 }

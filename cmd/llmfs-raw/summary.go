@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"reflect"
 	"runtime/pprof"
 	"strings"
@@ -19,11 +20,12 @@ import (
 // usual are the counters that tell of no fallback.
 var usual = map[string]bool{
 	"Requests": true, "Replies": true, "Gone": true, "Notified": true, "NotifyUnknown": true,
-	"StoreReads": true, "InFlight": true, "Interrupts": true, "Interrupted": true, "Ignored": true, "Calls": true,
+	"StoreReads": true, "StoreKnown": true, "HeldAttrs": true, "InFlight": true, "Interrupts": true, "Interrupted": true, "Ignored": true, "Calls": true,
 }
 
-func summarize(w io.Writer, dir string, conn fuseraw.Stats, sess session.Totals) {
-	fmt.Fprintf(w, "%s is unmounted; %d requests, %d of them answered by the model\n", dir, conn.Requests, sess.Calls)
+// summarize says what has been done so far; state is what has become of the mount.
+func summarize(w io.Writer, state string, conn fuseraw.Stats, sess session.Totals) {
+	fmt.Fprintf(w, "%s; %d requests, %d of them answered by the model\n", state, conn.Requests, sess.Calls)
 	if sess.Usage != (model.Usage{}) {
 		_, _ = sess.WriteTo(w)
 	}
@@ -42,6 +44,18 @@ func fallbacks(stats any) (list []string) {
 		}
 	}
 	return list
+}
+
+// onSignal calls f at each signal until the result is called.
+func onSignal(sig os.Signal, f func()) (stop func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, sig)
+	go func() {
+		for range signals {
+			f()
+		}
+	}()
+	return func() { signal.Stop(signals); close(signals) }
 }
 
 // startProfile writes a CPU profile of the daemon until the result is called.
