@@ -42,6 +42,7 @@ var allowed = map[string][]string{
 
 	// Tests and benchmarks of the whole, through the command.
 	"internal/bench":                 {"internal/conformance/mounttest"},
+	"internal/conformance/calls":     {"internal/conformance/mounttest"},
 	"internal/conformance/diff":      {"internal/conformance/mounttest"},
 	"internal/conformance/mounttest": {},
 	"internal/conformance/posix":     {"internal/conformance/mounttest"},

@@ -35,9 +35,10 @@ var modes = []struct {
 	share float64
 }{
 	{Mode{Name: "default", Target: Command{}}, 0.4},
-	{Mode{Name: "uncached", Target: Command{[]string{"--ttl", "0", "--readdirplus=false"}}, Uncached: true}, 0.2},
+	{Mode{Name: "uncached", Target: Command{[]string{"--cache", "none", "--readdirplus=false"}}, Uncached: true}, 0.2},
 	{Mode{Name: "direct-io", Target: Command{[]string{"--direct-io"}}, Direct: true}, 0.2},
-	{Mode{Name: "own-permissions", Target: Command{[]string{"--own-permissions", "--ttl", "0"}}, Uncached: true, OwnPermissions: true}, 0.2},
+	{Mode{Name: "own-permissions", Target: Command{[]string{"--own-permissions", "--cache", "none"}}, Uncached: true, OwnPermissions: true}, 0.2},
+	{Mode{Name: "aggressive", Target: Command{[]string{"--cache", "aggressive"}}, Aggressive: true}, 0.2},
 	{Mode{Name: "remounted", Target: Command{}, Fresh: true}, 0.01},
 }
 

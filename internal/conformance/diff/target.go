@@ -27,6 +27,7 @@ type Mode struct {
 	Uncached bool // names and attributes are asked for every time
 	// OwnPermissions leaves the checking of permissions to the filesystem.
 	OwnPermissions bool
+	Aggressive     bool // nothing is opened, closed or locked by request
 	Twin           bool // the target is a tmpfs as well
 	Fresh          bool // every sequence has a new mount
 }

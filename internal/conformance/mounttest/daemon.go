@@ -3,7 +3,6 @@
 package mounttest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -25,7 +24,7 @@ type Daemon struct {
 	Dir string
 
 	cmd    *exec.Cmd
-	output bytes.Buffer
+	output output
 	exited chan struct{}
 	err    error // of Wait, once exited is closed
 }
@@ -54,7 +53,7 @@ func StartDaemon(cmd *exec.Cmd, dir string) (*Daemon, error) {
 // Pid is the daemon's process id.
 func (d *Daemon) Pid() int { return d.cmd.Process.Pid }
 
-// Output is what the daemon printed. Call it after Stop or Kill.
+// Output is what the daemon has printed so far.
 func (d *Daemon) Output() string { return d.output.String() }
 
 // Stop interrupts the daemon as ^C does. The exit code must be 0 and the mount

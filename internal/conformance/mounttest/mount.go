@@ -13,6 +13,12 @@ import (
 // unless it exits with 0 and the mount is gone. The package needs Main.
 func Mount(t testing.TB, flags ...string) string {
 	t.Helper()
+	return Start(t, flags...).Dir
+}
+
+// Start is Mount for tests that want to know the daemon.
+func Start(t testing.TB, flags ...string) *Daemon {
+	t.Helper()
 	needMounting(t)
 	bin, err := binary()
 	if err != nil {
@@ -25,7 +31,7 @@ func Mount(t testing.TB, flags ...string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stop(t, d) })
-	return dir
+	return d
 }
 
 // mountPoint is not t.TempDir, as that has a parent closed to other users and is

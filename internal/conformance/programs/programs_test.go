@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,8 @@ import (
 )
 
 var dirFlag = flag.String("dir", "", "run the scripts in this directory, for instance on tmpfs, instead of a mount for each")
+
+var cacheFlag = flag.String("cache", "normal", "the mode of the mounts")
 
 // needed is the Debian package of each program that a script calls.
 var needed = map[string]string{
@@ -39,24 +42,38 @@ var needed = map[string]string{
 
 func TestMain(m *testing.M) { mounttest.Main(m) }
 
-func TestPrograms(t *testing.T) {
+func TestPrograms(t *testing.T) { runAll(t, *cacheFlag) }
+
+// TestProgramsWithoutOpen runs some of them where most requests never happen.
+func TestProgramsWithoutOpen(t *testing.T) {
+	if *dirFlag == "" && *cacheFlag == "normal" {
+		runAll(t, "aggressive", "git", "locks", "sqlite", "tar")
+	}
+}
+
+// runAll runs the scripts of these names, or all.
+func runAll(t *testing.T, cache string, names ...string) {
 	mounttest.NeedPrograms(t, needed)
 	scripts, err := filepath.Glob("testdata/*.txtar")
 	require.NoError(t, err)
 	require.NotEmpty(t, scripts)
 	for _, script := range scripts {
-		t.Run(strings.TrimSuffix(filepath.Base(script), ".txtar"), func(t *testing.T) {
+		name := strings.TrimSuffix(filepath.Base(script), ".txtar")
+		if len(names) > 0 && !slices.Contains(names, name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run(t, script)
+			run(t, script, cache)
 		})
 	}
 }
 
-func run(t *testing.T, script string) {
+func run(t *testing.T, script, cache string) {
 	deadline, _ := t.Deadline()
 	testscript.RunT(inline{t}, testscript.Params{
 		Files:       []string{script},
-		WorkdirRoot: workdir(t),
+		WorkdirRoot: workdir(t, cache),
 		Condition:   condition,
 		Setup:       func(env *testscript.Env) error { return setup(t, env) },
 		Deadline:    deadline,
@@ -65,9 +82,9 @@ func run(t *testing.T, script string) {
 
 // workdir is where the script's $WORK is made: everything it writes there, its
 // own files included, goes through the mount.
-func workdir(t *testing.T) string {
+func workdir(t *testing.T, cache string) string {
 	if *dirFlag == "" {
-		return mounttest.Mount(t, "--allow-other", "--dev", "--suid")
+		return mounttest.Mount(t, "--allow-other", "--dev", "--suid", "--cache", cache)
 	}
 	dir, err := os.MkdirTemp(*dirFlag, "programs")
 	require.NoError(t, err)
