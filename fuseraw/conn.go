@@ -3,6 +3,7 @@ package fuseraw
 // A connection to the kernel: what it consists of.
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,8 @@ type Conn struct {
 
 	idle       idlers
 	readers    sync.WaitGroup
+	life       context.Context // ends with ErrUnmounted
+	die        context.CancelCauseFunc
 	unanswered atomic.Int64  // requests whose reply has not been written
 	serving    atomic.Bool   // Serve has been called
 	ending     atomic.Bool   // nothing new goes to the handler
@@ -65,6 +68,7 @@ func NewConn(fd int, o Options) (*Conn, error) {
 		opts: o.withDefaults(), dev: dev, limits: defaultLimits, urgent: urgentSignal,
 		ready: make(chan struct{}), ended: make(chan struct{}),
 	}
+	c.life, c.die = context.WithCancelCause(context.Background())
 	size := readBuffer(c.opts)
 	c.buffers.New = func() any { b := make([]byte, size); return &b }
 	c.heads.New = func() any { b := make([]byte, 0, 512); return &b }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"github.com/llmfs-raw/llmfs-raw/proto"
@@ -25,7 +26,15 @@ type held struct {
 	stored chan struct{} // closed once the content is in the page cache, or never will be
 	taken  bool          // somebody is storing it
 	moves  uint64        // nodes.moves when the reply was written
+	until  time.Time     // the end of its validity
 }
+
+// Content is held for as long as the attributes that came with it are valid, but
+// for a caller who has just been told of the file in any case.
+const (
+	shortestHold = time.Second
+	longestHold  = 24 * time.Hour
+)
 
 // nodes are those that the kernel knows, as far as replies and FORGETs tell.
 // The lock is a leaf.
@@ -84,10 +93,11 @@ func (c *Conn) tell(r *proto.Reply) (left []proto.Notification) {
 // keep holds the STOREs of an entry, or drops them: the kernel may have pages
 // of what it knew before, and writers of them.
 func (c *Conn) keep(e *fuse.EntryOut, stores []*proto.Notification, fresh bool) {
+	valid := min(max(time.Duration(e.AttrValid)*time.Second, shortestHold), longestHold)
 	switch {
 	case !fresh:
 		c.count.storeKnown.Add(uint64(len(stores)))
-	case !c.nodes.hold(e, stores, c.opts.NotifyQueue):
+	case !c.nodes.hold(e, stores, c.opts.NotifyQueue, c.opts.Now().Add(valid)):
 		c.count.notifyDropped.Add(uint64(len(stores)))
 	}
 }
@@ -129,10 +139,10 @@ func (n *nodes) meet(node uint64) (fresh bool) {
 }
 
 // hold keeps content until the node's attributes are asked for.
-func (n *nodes) hold(e *fuse.EntryOut, stores []*proto.Notification, limit int) bool {
+func (n *nodes) hold(e *fuse.EntryOut, stores []*proto.Notification, limit int, until time.Time) bool {
 	h := &held{
 		out:    fuse.AttrOut{AttrValid: e.AttrValid, AttrValidNsec: e.AttrValidNsec, Attr: e.Attr},
-		stores: stores, stored: make(chan struct{}),
+		stores: stores, stored: make(chan struct{}), until: until,
 	}
 	for _, note := range stores {
 		h.size += 256 + len(note.Data)
@@ -221,7 +231,7 @@ func (c *Conn) heldReply(req *proto.Request) *proto.Reply {
 		n.drop(req.Header.NodeId)
 		return nil
 	}
-	h, mine := n.take(req.Header.NodeId)
+	h, mine := n.take(req.Header.NodeId, c.opts.Now())
 	if h == nil {
 		return nil
 	}
@@ -271,14 +281,17 @@ func (n *nodes) age() {
 }
 
 // take finds content that is held; mine is the one who has to store it.
-func (n *nodes) take(node uint64) (h *held, mine bool) {
+func (n *nodes) take(node uint64, now time.Time) (h *held, mine bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	h = n.held[node]
 	if h == nil {
 		return nil, false
 	}
-	mine = !h.taken
+	if mine = !h.taken; mine && now.After(h.until) {
+		n.remove(node, h)
+		return nil, false
+	}
 	h.taken = true
 	return h, mine
 }

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"github.com/llmfs-raw/llmfs-raw/proto"
@@ -121,6 +122,16 @@ func TestContentOfKnownNodesIsNotStored(t *testing.T) {
 	forget(2)
 	k.wait(k.send(attrOf()))
 	assert.Zero(t, valid(), "all are forgotten")
+	assert.Empty(t, k.notifications())
+}
+
+func TestContentIsHeldWhileItIsValid(t *testing.T) {
+	var asked, now atomic.Int64
+	k := booted(t, Options{Now: func() time.Time { return time.Unix(now.Load(), 0) }}, bringing(&asked))
+	k.wait(k.send(lookup(helloName)))
+	now.Store(3601)
+	k.wait(k.send(attrOf()))
+	assert.EqualValues(t, 1, asked.Load())
 	assert.Empty(t, k.notifications())
 }
 

@@ -53,14 +53,12 @@ func (c *Conn) serve(b []byte) (reusable bool) {
 		c.interrupted(in)
 		return true
 	}
-	cl := c.begin(req, b, start)
-	defer c.done(cl)
 	if unwaited(req) {
-		c.nodes.forgotten(req)
-		c.answer(cl, &proto.Reply{}, "")
-		c.ask(cl)
+		c.pass(&call{req: req, raw: b, start: start, ctx: c.life})
 		return true
 	}
+	cl := c.begin(req, b, start)
+	defer c.done(cl)
 	r, note := c.unasked(req)
 	if r == nil {
 		r, note = c.ask(cl)
@@ -75,6 +73,16 @@ func (c *Conn) serve(b []byte) (reusable bool) {
 	}
 	c.answer(cl, r, note)
 	return true
+}
+
+// pass answers a request at once and hands it to the handler afterwards. There
+// is nothing to interrupt in it, and nobody to wait for it longer than a
+// deadline; its context is the connection's.
+func (c *Conn) pass(cl *call) {
+	c.unanswered.Add(1)
+	c.nodes.forgotten(cl.req)
+	c.answer(cl, &proto.Reply{}, "")
+	c.ask(cl)
 }
 
 // unasked answers what follows from a reply that has been given already; nil
@@ -106,7 +114,6 @@ func (c *Conn) begin(req *proto.Request, raw []byte, start time.Time) *call {
 		limit = 0
 	}
 	cl := newCall(req, raw, start, limit)
-	cl.answered.Store(unwaited(req)) // by serve, at once: nobody else may
 	if limit > 0 {
 		cl.timer = time.AfterFunc(limit, func() { c.stop(cl, ErrDeadline) })
 	}

@@ -122,6 +122,7 @@ func (c *Conn) unmountIdle() bool {
 // abort ends every request in flight and every notification that waits.
 func (c *Conn) abort() {
 	c.ending.Store(true)
+	c.die(ErrUnmounted)
 	for _, cl := range c.inflight.all() {
 		c.stop(cl, ErrUnmounted)
 	}

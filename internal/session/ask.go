@@ -26,6 +26,9 @@ func (s *Session) ask(ctx context.Context, req *proto.Request) (*proto.Reply, er
 		return nil, err
 	}
 	reply := &proto.Reply{}
+	if unread(req.Op) {
+		return reply, nil
+	}
 	if large {
 		reply = s.replies.Get().(*proto.Reply)
 	}

@@ -17,11 +17,17 @@ const maxAttrs = 1 << 15
 // attributes are those of nodes that no request has changed since.
 type attributes struct {
 	mu      sync.Mutex
-	told    map[uint64]fuse.AttrOut
+	told    map[uint64]believed
 	changes uint64 // how many changes have begun or ended
 }
 
-func newAttributes() *attributes { return &attributes{told: map[uint64]fuse.AttrOut{}} }
+// believed are attributes for as long as they were said to be valid.
+type believed struct {
+	attr  fuse.Attr
+	until uint64 // seconds since the epoch, by the clock of requests
+}
+
+func newAttributes() *attributes { return &attributes{told: map[uint64]believed{}} }
 
 // asks tells whether requests of a row change nothing: those that are answered
 // with data, with attributes that they do not set, or with a name's node.
@@ -43,11 +49,12 @@ func (a *attributes) known(req *proto.Request) *proto.Reply {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	out, ok := a.told[req.Header.NodeId]
-	if !ok {
+	b, ok := a.told[req.Header.NodeId]
+	now := uint64(req.Header.Now.Sec)
+	if !ok || now >= b.until {
 		return nil
 	}
-	return &proto.Reply{Out: &out}
+	return &proto.Reply{Out: &fuse.AttrOut{AttrValid: b.until - now, Attr: b.attr}}
 }
 
 // begin comes before a request is answered; end takes its result.
@@ -109,18 +116,16 @@ func (a *attributes) forget(req *proto.Request) {
 // known where it may be out of date.
 func (a *attributes) tell(req *proto.Request, reply *proto.Reply, alone bool) {
 	p := plans[req.Op]
-	remember := func(node uint64, out fuse.AttrOut) {
+	remember := func(node uint64, attr fuse.Attr, valid uint64) {
 		delete(a.told, node)
-		if alone && node != 0 && len(a.told) < maxAttrs {
-			a.told[node] = out
+		if alone && node != 0 && valid > 0 && len(a.told) < maxAttrs {
+			a.told[node] = believed{attr, uint64(req.Header.Now.Sec) + valid}
 		}
 	}
 	if out, ok := reply.Out.(*fuse.AttrOut); ok {
-		remember(req.Header.NodeId, *out)
+		remember(req.Header.NodeId, out.Attr, out.AttrValid)
 	}
-	entry := func(e *fuse.EntryOut) {
-		remember(e.NodeId, fuse.AttrOut{AttrValid: e.AttrValid, AttrValidNsec: e.AttrValidNsec, Attr: e.Attr})
-	}
+	entry := func(e *fuse.EntryOut) { remember(e.NodeId, e.Attr, e.AttrValid) }
 	if e := part[fuse.EntryOut](reply.Out, p.out.entry); e != nil {
 		entry(e)
 	}

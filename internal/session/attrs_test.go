@@ -35,7 +35,7 @@ func on(op proto.Opcode, node uint64, in any, names ...string) *proto.Request {
 }
 
 func TestAttributesAreKnownUntilTheyChange(t *testing.T) {
-	entry := &proto.Reply{Out: &fuse.EntryOut{NodeId: 5}}
+	entry := &proto.Reply{Out: &fuse.EntryOut{NodeId: 5, AttrValid: 60}}
 	for name, c := range map[string]struct {
 		req   *proto.Request
 		reply *proto.Reply
@@ -62,6 +62,20 @@ func TestAttributesAreKnownUntilTheyChange(t *testing.T) {
 			assert.Equal(t, c.known, a.known(getattr) != nil)
 		})
 	}
+}
+
+func TestAttributesAreKnownForAsLongAsTheyAreValid(t *testing.T) {
+	a := newAttributes()
+	at := func(sec int64) *proto.Request {
+		req := *getattr
+		req.Header.Now.Sec = sec
+		return &req
+	}
+	a.end(at(100), sized, a.begin(at(100)))
+	assert.EqualValues(t, 20, a.known(at(140)).Out.(*fuse.AttrOut).AttrValid)
+	assert.Nil(t, a.known(at(160)))
+	a.end(at(200), &proto.Reply{Out: &fuse.AttrOut{}}, a.begin(at(200)))
+	assert.Nil(t, a.known(at(200)), "to be asked for each time")
 }
 
 // What was answered while something changed may be from before the change.
