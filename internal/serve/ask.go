@@ -4,8 +4,6 @@ package serve
 
 import (
 	"net/http"
-
-	"github.com/tidwall/gjson"
 )
 
 // ask is the body of a request, checked.
@@ -95,29 +93,29 @@ var chatFields = fields{
 var streamFields = fields{"include_usage": flag, "include_obfuscation": flag}
 
 // askChat reads the body of POST /v1/chat/completions.
-func (s *Server) askChat(body gjson.Result) (*ask, *apiError) {
+func (s *Server) askChat(body members) (*ask, *apiError) {
 	if err := chatFields.check("", body); err != nil {
 		return nil, err
 	}
-	a := &ask{api: "chat", model: body.Get("model").Str, stream: body.Get("stream").Bool(), cacheKey: body.Get("prompt_cache_key").Str}
-	a.includeUsage = body.Get("stream_options.include_usage").Bool()
-	old, most := body.Get("max_tokens"), body.Get("max_completion_tokens")
+	a := &ask{api: "chat", model: body["model"].Str, stream: body["stream"].Bool(), cacheKey: body["prompt_cache_key"].Str}
+	a.includeUsage = body["stream_options"].Get("include_usage").Bool()
+	old, most := body["max_tokens"], body["max_completion_tokens"]
 	a.most = int(max(old.Int(), most.Int()))
-	options := body.Get("stream_options")
+	options := body["stream_options"]
 	switch {
 	case old.Int() > 0 && most.Int() > 0:
 		return nil, invalid("max_tokens", "invalid_parameter_combination", "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
 	case options.IsObject() && !a.stream:
 		return nil, invalid("stream_options", "invalid_parameter_combination", "The 'stream_options' parameter is only allowed when 'stream' is enabled.")
 	}
-	if err := streamFields.check("stream_options.", options); err != nil {
+	if err := streamFields.check("stream_options.", membersOf(options)); err != nil {
 		return nil, err
 	}
 	var err *apiError
-	if a.format, err = chatFormat(body.Get("response_format")); err != nil {
+	if a.format, err = chatFormat(body["response_format"]); err != nil {
 		return nil, err
 	}
-	if a.messages, err = s.readMessages("messages", body.Get("messages"), chatMessage); err != nil {
+	if a.messages, err = s.readMessages("messages", body["messages"], chatMessage); err != nil {
 		return nil, err
 	}
 	if err := a.wantsJSON(); err != nil {
@@ -145,7 +143,7 @@ func (s *Server) chat(x *exchange) *apiError {
 }
 
 // converse reads a question, answers it and writes the answer.
-func (s *Server) converse(x *exchange, read func(gjson.Result) (*ask, *apiError), write func(*answerWriter, *said) error) *apiError {
+func (s *Server) converse(x *exchange, read func(members) (*ask, *apiError), write func(*answerWriter, *said) error) *apiError {
 	body, err := readBody(x)
 	if err != nil {
 		return err

@@ -74,19 +74,19 @@ func (s *Server) createBatch(x *exchange) *apiError {
 		if err != nil {
 			return err
 		}
-		input := s.store.file(body.Get("input_file_id").Str)
+		input := s.store.file(body["input_file_id"].Str)
 		switch {
 		case input == nil:
-			return invalid("input_file_id", "invalid_file_id", "Invalid file id '%s'.", body.Get("input_file_id").Str)
+			return invalid("input_file_id", "invalid_file_id", "Invalid file id '%s'.", body["input_file_id"].Str)
 		case input.Purpose != "batch":
 			return invalid("input_file_id", "invalid_purpose", "The file's purpose is '%s', but 'batch' is required.", input.Purpose)
 		}
 		now := time.Now()
 		b := &batch{
-			ID: s.newID("batch_"), Object: "batch", Endpoint: body.Get("endpoint").Str, InputFile: input.ID, Window: "24h",
+			ID: s.newID("batch_"), Object: "batch", Endpoint: body["endpoint"].Str, InputFile: input.ID, Window: "24h",
 			Status: validating, CreatedAt: now.Unix(), ExpiresAt: now.Add(24 * time.Hour).Unix(), Metadata: map[string]string{},
 		}
-		for name, value := range body.Get("metadata").Map() {
+		for name, value := range body["metadata"].Map() {
 			b.Metadata[name] = value.String()
 		}
 		writeJSON(x.w, http.StatusOK, s.addBatch(b))

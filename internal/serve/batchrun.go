@@ -140,7 +140,7 @@ func (s *Server) answerLine(endpoint string, body gjson.Result) (any, *apiError)
 	if endpoint == batchEndpoints[1] {
 		read, name = s.askResponses, "responses"
 	}
-	a, err := read(body)
+	a, err := read(membersOf(body))
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -15,29 +16,43 @@ import (
 )
 
 // readBody is the JSON object of a request.
-func readBody(x *exchange) (gjson.Result, *apiError) {
+func readBody(x *exchange) (members, *apiError) {
 	text, err := io.ReadAll(x.r.Body)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		e := invalid("", "request_too_large", "Request body too large. The maximum is %d bytes.", large.Limit)
 		e.status = http.StatusRequestEntityTooLarge
-		return gjson.Result{}, e
+		return nil, e
 	case err != nil:
-		return gjson.Result{}, invalid("", "", "The body of your request broke off: %v", err)
+		return nil, invalid("", "", "The body of your request broke off: %v", err)
 	}
 	return parseBody(string(text))
 }
 
-func parseBody(text string) (gjson.Result, *apiError) {
+func parseBody(text string) (members, *apiError) {
 	if !gjson.Valid(text) {
-		return gjson.Result{}, invalid("", "", "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)")
+		return nil, invalid("", "", "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)")
 	}
 	body := gjson.Parse(text)
 	if !body.IsObject() {
-		return gjson.Result{}, invalid("", "invalid_type", "Invalid type for the body: expected an object, but got %s instead.", kindOf(body))
+		return nil, invalid("", "invalid_type", "Invalid type for the body: expected an object, but got %s instead.", kindOf(body))
 	}
-	return body, nil
+	return membersOf(body), nil
+}
+
+// members are those of an object, found in one pass: a body may be long.
+type members map[string]gjson.Result
+
+func membersOf(object gjson.Result) members {
+	m := members{}
+	if object.IsObject() {
+		object.ForEach(func(name, value gjson.Result) bool {
+			m[name.Str] = value
+			return true
+		})
+	}
+	return m
 }
 
 // kind is a type of JSON, in the words of the messages.
@@ -95,33 +110,22 @@ func atLeast(low float64) field { return between(integerKind, low, math.Inf(1)) 
 type fields map[string]field
 
 // check holds an object against the table; at is the path to it, with a dot.
-func (t fields) check(at string, body gjson.Result) (err *apiError) {
-	body.ForEach(func(name, value gjson.Result) bool {
-		f, ok := t[name.Str]
+func (t fields) check(at string, object members) *apiError {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		f, ok := t[name]
 		if !ok {
-			err = invalid(at+name.Str, "unknown_parameter", "Unknown parameter: '%s'.", at+name.Str)
-		} else {
-			err = f.check(at+name.Str, value)
+			return invalid(at+name, "unknown_parameter", "Unknown parameter: '%s'.", at+name)
 		}
-		return err == nil
-	})
-	if err != nil {
-		return err
+		if err := f.check(at+name, object[name]); err != nil {
+			return err
+		}
 	}
-	for _, name := range sortedNames(t) {
-		if t[name].required && !body.Get(name).Exists() {
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		if _, ok := object[name]; t[name].required && !ok {
 			return invalid(at+name, "missing_required_parameter", "Missing required parameter: '%s'.", at+name)
 		}
 	}
 	return nil
-}
-
-func sortedNames(t fields) (names []string) {
-	for name := range t {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 func (f *field) check(path string, v gjson.Result) *apiError {

@@ -107,6 +107,8 @@ func TestFaults(t *testing.T) {
 				var e *model.Error
 				require.ErrorAs(t, err, &e)
 				assert.Equal(t, c.want, e.Kind, "%v", err)
+				s.faults.mu.Lock()
+				defer s.faults.mu.Unlock()
 				assert.Positive(t, s.faults.done[0])
 			})
 		}

@@ -45,10 +45,10 @@ func chatFormat(v gjson.Result) (format, *apiError) {
 	if !inner.IsObject() {
 		return f, invalid(at+".json_schema", "missing_required_parameter", "Missing required parameter: '%s.json_schema'.", at)
 	}
-	if err := (fields{"type": {kind: stringKind}, "json_schema": {kind: objectKind}}).check(at+".", v); err != nil {
+	if err := (fields{"type": {kind: stringKind}, "json_schema": {kind: objectKind}}).check(at+".", membersOf(v)); err != nil {
 		return f, err
 	}
-	if err := schemaFields.check(at+".json_schema.", inner); err != nil {
+	if err := schemaFields.check(at+".json_schema.", membersOf(inner)); err != nil {
 		return f, err
 	}
 	return f, f.take(at, at+".json_schema.name", inner)
@@ -64,7 +64,7 @@ func responsesFormat(v gjson.Result) (format, *apiError) {
 	for name, field := range schemaFields {
 		table[name] = field
 	}
-	if err := table.check(at+".", v); err != nil {
+	if err := table.check(at+".", membersOf(v)); err != nil {
 		return f, err
 	}
 	return f, f.take(at+".schema", at+".name", v)

@@ -30,7 +30,7 @@ const (
 	roleAssistant = "assistant"
 )
 
-// said is the text of a message.
+// content is the text of a message.
 func (m *message) content() string { return textOf(gjson.Get(m.raw, "content")) }
 
 // textOf is a text or the texts of the parts of a content.
@@ -124,7 +124,7 @@ func (f *messageForm) check(at string, v gjson.Result) *apiError {
 	if !v.IsObject() {
 		return invalid(at, "invalid_type", "Invalid type for '%s': expected an object, but got %s instead.", at, kindOf(v))
 	}
-	if err := f.fields.check(at+".", v); err != nil {
+	if err := f.fields.check(at+".", membersOf(v)); err != nil {
 		return err
 	}
 	role, content := v.Get("role").Str, v.Get("content")

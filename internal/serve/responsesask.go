@@ -4,8 +4,6 @@ package serve
 
 import (
 	"fmt"
-
-	"github.com/tidwall/gjson"
 )
 
 var responsesFields = fields{
@@ -25,22 +23,22 @@ var responsesFields = fields{
 var textFields = fields{"format": {}, "verbosity": {kind: stringKind, enum: verbosity}}
 
 // askResponses reads it.
-func (s *Server) askResponses(body gjson.Result) (*ask, *apiError) {
+func (s *Server) askResponses(body members) (*ask, *apiError) {
 	if err := responsesFields.check("", body); err != nil {
 		return nil, err
 	}
 	a := &ask{
-		api: "responses", model: body.Get("model").Str, stream: body.Get("stream").Bool(),
-		cacheKey: body.Get("prompt_cache_key").Str, most: int(body.Get("max_output_tokens").Int()),
+		api: "responses", model: body["model"].Str, stream: body["stream"].Bool(),
+		cacheKey: body["prompt_cache_key"].Str, most: int(body["max_output_tokens"].Int()),
 	}
-	if id := body.Get("previous_response_id").Str; id != "" {
+	if id := body["previous_response_id"].Str; id != "" {
 		return nil, invalid("previous_response_id", "previous_response_not_found", "Previous response with id '%s' not found.", id)
 	}
-	if err := textFields.check("text.", body.Get("text")); err != nil {
+	if err := textFields.check("text.", membersOf(body["text"])); err != nil {
 		return nil, err
 	}
 	var err *apiError
-	if a.format, err = responsesFormat(body.Get("text.format")); err != nil {
+	if a.format, err = responsesFormat(body["text"].Get("format")); err != nil {
 		return nil, err
 	}
 	if a.messages, err = s.readInput(body); err != nil {
@@ -50,8 +48,8 @@ func (s *Server) askResponses(body gjson.Result) (*ask, *apiError) {
 }
 
 // readInput is the instructions and the input, which may be a bare text.
-func (s *Server) readInput(body gjson.Result) ([]message, *apiError) {
-	input := body.Get("input")
+func (s *Server) readInput(body members) ([]message, *apiError) {
+	input := body["input"]
 	var list []message
 	var err *apiError
 	switch kindOf(input) {
@@ -64,7 +62,7 @@ func (s *Server) readInput(body gjson.Result) ([]message, *apiError) {
 	default:
 		return nil, invalid("input", "invalid_type", "Invalid type for 'input': expected one of a string or array of objects, but got %s instead.", kindOf(input))
 	}
-	if instructions := body.Get("instructions"); instructions.Str != "" {
+	if instructions := body["instructions"]; instructions.Str != "" {
 		lead := s.newMessage(fmt.Sprintf(`{"role":"system","content":%s}`, instructions.Raw))
 		list = append([]message{lead}, list...)
 	}
