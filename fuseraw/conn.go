@@ -32,7 +32,7 @@ type Conn struct {
 	count    counters
 	limits   limits
 
-	idle       idlers
+	idle       *idlers
 	readers    sync.WaitGroup
 	life       context.Context // ends with ErrUnmounted
 	die        context.CancelCauseFunc
@@ -66,7 +66,7 @@ func NewConn(fd int, o Options) (*Conn, error) {
 	}
 	c := &Conn{
 		opts: o.withDefaults(), dev: dev, limits: defaultLimits, urgent: urgentSignal,
-		ready: make(chan struct{}), ended: make(chan struct{}),
+		ready: make(chan struct{}), ended: make(chan struct{}), idle: newIdlers(),
 	}
 	c.life, c.die = context.WithCancelCause(context.Background())
 	size := readBuffer(c.opts)

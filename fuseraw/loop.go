@@ -1,8 +1,8 @@
 package fuseraw
 
-// The readers: each reads a request and handles it itself, while another takes
-// over reading. Requests in flight are thus unlimited, and a lone caller's
-// request costs no switch between goroutines.
+// The readers: each reads a request, handles it itself and reads on, while
+// others take over where that takes long. Requests in flight are thus unlimited,
+// and a short request costs no switch between goroutines.
 
 import (
 	"context"
@@ -26,9 +26,7 @@ func (c *Conn) read() {
 			c.finish(endError(err))
 			return
 		}
-		if c.idle.busy() {
-			c.readers.Go(c.read)
-		}
+		c.idle.busy()
 		if !c.serve((*buf)[:n]) {
 			buf = c.buffers.Get().(*[]byte) // the old one may still be looked at
 		}

@@ -41,8 +41,9 @@ type Options struct {
 	// ETIMEDOUT; 0 is for ever. Rows marked Blocking have none.
 	Deadline time.Duration
 
-	// Readers is how many goroutines may wait for the next request at once;
-	// 0 is 4. It does not limit the requests in flight.
+	// Readers is how many goroutines go on waiting for requests after a burst;
+	// 0 is 1. It does not limit the requests in flight: where those that there
+	// are have been busy for a millisecond, another is started.
 	Readers int
 
 	// NotifyQueue is how many bytes of notifications may wait to be sent
@@ -67,7 +68,7 @@ const Type = "fuse." + subtype
 
 const (
 	subtype            = "llmfs-raw"
-	defaultReaders     = 4
+	defaultReaders     = 1
 	defaultNotifyQueue = 64 << 20 // bytes
 )
 

@@ -23,6 +23,7 @@ func (c *Conn) Serve(ctx context.Context, h Handler) error {
 	go c.notify.run()
 	c.idle.n.Add(1)
 	c.readers.Go(c.serveInit)
+	c.readers.Go(c.relieve)
 	shut := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { c.shutdown(); close(shut) })
 	<-c.ended
@@ -30,6 +31,14 @@ func (c *Conn) Serve(ctx context.Context, h Handler) error {
 		<-shut
 	}
 	return errors.Join(c.endErr, c.wait())
+}
+
+// relieve starts a reader whenever the others are all busy for long.
+func (c *Conn) relieve() {
+	for c.idle.await(c.ended) {
+		c.idle.n.Add(1)
+		c.readers.Go(c.read)
+	}
 }
 
 // finish is called by whoever first finds that the connection has ended.
