@@ -16,7 +16,7 @@ const MinMinor = 31
 const (
 	MinMaxWrite     = 4096
 	MaxMaxWrite     = 1 << 20
-	DefaultMaxWrite = MaxMaxWrite
+	DefaultMaxWrite = 128 << 10 // what stays in a processor's cache on its way through JSON
 	pageSize        = 4096
 )
 
@@ -51,7 +51,7 @@ type initFlag struct {
 	reason string
 }
 
-func always(InitOptions) bool { return true }
+func always(InitOptions) bool  { return true }
 func opens(o InitOptions) bool { return !o.NoOpen }
 
 var initFlags = []initFlag{

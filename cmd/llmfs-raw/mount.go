@@ -75,7 +75,7 @@ func (o *mountOptions) flags(c *cobra.Command) {
 	f.BoolVar(&o.suid, "suid", false, "honour set-user-ID bits (root only)")
 	f.DurationVar(&o.deadline, "deadline", 60*time.Second, "answer a request with ETIMEDOUT after this long; 0 is never")
 	f.Var(&o.cache, "cache", cacheUsage)
-	f.Var(&o.maxWrite, "max-write", "most bytes in one request, 4k to 1M (default 1M)")
+	f.Var(&o.maxWrite, "max-write", "most bytes in one request, 4k to 1M (default 128k)")
 	o.readahead = 128 << 10
 	f.Var(&o.readahead, "readahead", "most bytes that the kernel reads ahead")
 	f.BoolVar(&o.syncRead, "sync-read", false, "read ahead one request at a time, in order")

@@ -69,8 +69,8 @@ func (a *arena) grow() bool {
 	if err != nil {
 		return false
 	}
-	if a.size == largeSlab {
-		_ = unix.Madvise(slab, unix.MADV_HUGEPAGE) // fewer page faults, where the kernel has them
+	if a.size == largeSlab { // one fault for it all: it will be written soon
+		_ = unix.Madvise(slab, unix.MADV_POPULATE_WRITE)
 	}
 	a.slabs.list = append(a.slabs.list, slab)
 	a.rest, a.size = slab, min(2*a.size, largeSlab)
