@@ -38,5 +38,5 @@ func benchmark(b *testing.B, context session.Context, history int) {
 	b.ReportMetric(0, "ns/op")
 }
 
-func BenchmarkFull1000(b *testing.B)   { benchmark(b, context2(session.Full, 0), 1000) }
-func BenchmarkLedger5000(b *testing.B) { benchmark(b, context2(session.Ledger, 8), 5000) }
+func BenchmarkFull1000(b *testing.B)   { benchmark(b, shown(session.Full, 0), 1000) }
+func BenchmarkLedger5000(b *testing.B) { benchmark(b, shown(session.Ledger, 8), 5000) }

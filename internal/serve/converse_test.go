@@ -116,7 +116,7 @@ func (s *story) resize() {
 
 // attr is what the filesystem itself says of a node; nil where there is none.
 func (s *story) attr(id uint64) *fuse.Attr {
-	out, ok := ask1(s.t, s.direct, s.request(proto.OpGetattr, id, nil, "")).Out.(*fuse.AttrOut)
+	out, ok := askItself(s.t, s.direct, s.request(proto.OpGetattr, id, nil, "")).Out.(*fuse.AttrOut)
 	if !ok {
 		return nil
 	}
@@ -267,7 +267,7 @@ func blurred(c *mount) {
 	}
 }
 
-func context2(kind session.ContextKind, pairs int) session.Context {
+func shown(kind session.ContextKind, pairs int) session.Context {
 	return session.Context{Kind: kind, Pairs: pairs}
 }
 
@@ -282,13 +282,13 @@ func TestConversation(t *testing.T) {
 		respond bool
 		steps   int
 	}{
-		{context2(session.Full, 0), schema.All, openai.StreamNever, false, 500},
-		{context2(session.Full, 0), schema.Lean, openai.StreamAlways, false, 250},
-		{context2(session.Full, 0), schema.All, openai.StreamAlways, true, 150},
-		{context2(session.Window, most), schema.All, openai.StreamNever, true, 200},
-		{context2(session.Window, most), schema.Lean, openai.StreamNever, false, 200},
-		{context2(session.Ledger, 4), schema.All, openai.StreamNever, false, 500},
-		{context2(session.Ledger, 8), schema.Lean, openai.StreamAlways, true, 250},
+		{shown(session.Full, 0), schema.All, openai.StreamNever, false, 500},
+		{shown(session.Full, 0), schema.Lean, openai.StreamAlways, false, 250},
+		{shown(session.Full, 0), schema.All, openai.StreamAlways, true, 150},
+		{shown(session.Window, most), schema.All, openai.StreamNever, true, 200},
+		{shown(session.Window, most), schema.Lean, openai.StreamNever, false, 200},
+		{shown(session.Ledger, 4), schema.All, openai.StreamNever, false, 500},
+		{shown(session.Ledger, 8), schema.Lean, openai.StreamAlways, true, 250},
 	} {
 		t.Run(fmt.Sprint(c.context.Kind, c.fields, c.stream, c.respond), func(t *testing.T) {
 			base, _, stop := started(t, Options{})
@@ -313,7 +313,7 @@ func TestConversation(t *testing.T) {
 func TestNarrowWindow(t *testing.T) {
 	base, _, stop := started(t, Options{})
 	defer stop()
-	c := mounted(t, client(t, base, nil), session.Options{Context: context2(session.Window, 3)})
+	c := mounted(t, client(t, base, nil), session.Options{Context: shown(session.Window, 3)})
 	c.same = func(*proto.Request, *proto.Reply, *proto.Reply) {}
 	d := c.mkdir(1, "d")
 	f := c.file(d, "f", "hello")
@@ -330,7 +330,7 @@ func TestLedger(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := New(Options{World: small})
 		defer s.Close()
-		c := mounted(rt, inProcess{s}, session.Options{Context: context2(session.Ledger, 1)})
+		c := mounted(rt, inProcess{s}, session.Options{Context: shown(session.Ledger, 1)})
 		blurred(c)
 		story := storyOf(c, byRapid{rt})
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
@@ -351,11 +351,11 @@ func (s *story) holdListings() {
 }
 
 func (c *mount) listDirectly(dir uint64) (names []string) {
-	out, ok := ask1(c.t, c.direct, c.request(proto.OpOpendir, dir, &fuse.OpenIn{}, "")).Out.(*fuse.OpenOut)
+	out, ok := askItself(c.t, c.direct, c.request(proto.OpOpendir, dir, &fuse.OpenIn{}, "")).Out.(*fuse.OpenOut)
 	if !ok {
 		return nil
 	}
-	for _, e := range ask1(c.t, c.direct, c.request(proto.OpReaddir, dir, &fuse.ReadIn{Fh: out.Fh, Size: 1 << 20}, "")).Entries {
+	for _, e := range askItself(c.t, c.direct, c.request(proto.OpReaddir, dir, &fuse.ReadIn{Fh: out.Fh, Size: 1 << 20}, "")).Entries {
 		names = append(names, e.Name)
 	}
 	return names

@@ -33,16 +33,20 @@
 // READ of bytes that LeftOut counts, and a GETXATTR or LISTXATTR where it counts
 // Xattrs, get EIO: nothing is made up. What a ledger does not hold: flags of
 // chattr(1); blocks reserved by fallocate(2) and holes that were read, so LSEEK
-// may take one for the other; Blocks and atime since they were last told; birth
-// times; ACLs that were inherited, and a capability that a write has taken away;
-// the whiteout that RENAME2 left; the order of locks that GETLK looks through;
-// the order of a directory's names and their cookies, which stay what was told,
-// with new names last.
+// may take one for the other; atime since it was last told; birth times; Blocks,
+// which are taken to be those of a file without holes where no more were told;
+// ACLs that were inherited, and a capability that a write has taken away; the
+// whiteout that RENAME2 left; the order of locks that GETLK looks through; the
+// order of a directory's names and their cookies, which stay what was told, with
+// new names last.
 //
 // In a window, a node that was not mentioned within it is ESTALE and a name
 // missing. A tree that a system message shows as a seed is there from the start.
 // SETLKW of a lock that is held fails with EAGAIN: another prompt would have to
 // free it. What is no request gets EIO, a schema that is not of a reply a refusal.
+// Notifications are left out where the schema has none: then a kernel that has
+// cached the mode of a file does not hear that FALLOCATE, say, has cleared bits.
+// Replies are whole in lean form, too, which lets fields out, but need not.
 //
 // # Parallel prompts
 //

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -122,7 +121,7 @@ func TestFaultsBetweenRequests(t *testing.T) {
 		"error": syscall.EIO, "error, status: 429, retry_after: 1ms": syscall.EBUSY, "refuse": syscall.EACCES, "content_filter": syscall.EACCES,
 		"truncate": syscall.EFBIG, "garbage": syscall.EIO, "invalid": syscall.EIO, "empty_choices": syscall.EIO, "reset": syscall.EIO, "whitespace": syscall.EFBIG,
 	} {
-		for _, context := range []session.Context{context2(session.Full, 0), context2(session.Ledger, 4)} {
+		for _, context := range []session.Context{shown(session.Full, 0), shown(session.Ledger, 4)} {
 			t.Run(fmt.Sprint(do, context), func(t *testing.T) {
 				base, _, stop := started(t, Options{Faults: script(t, "rules: [{op: MKNOD, do: "+do+"}]")})
 				defer stop()
@@ -143,7 +142,7 @@ func TestFaultsBetweenRequests(t *testing.T) {
 
 // An invalid answer is asked again, and the second one has the same numbers.
 func TestRepair(t *testing.T) {
-	for _, context := range []session.Context{context2(session.Full, 0), context2(session.Window, 5), context2(session.Ledger, 2)} {
+	for _, context := range []session.Context{shown(session.Full, 0), shown(session.Window, 5), shown(session.Ledger, 2)} {
 		base, _, stop := started(t, Options{Faults: script(t, "rules: [{do: invalid, every: 3}, {do: garbage, every: 7}]")})
 		c := mounted(t, client(t, base, nil), session.Options{Context: context})
 		blurred(c)
@@ -162,7 +161,7 @@ func TestRepair(t *testing.T) {
 func TestWrongButValid(t *testing.T) {
 	base, _, stop := started(t, Options{Faults: script(t, "rules: [{op: CREATE, do: wrong, field: Out.EntryOut.NodeId}, {op: READ, from: 2, do: wrong}]")})
 	defer stop()
-	c := mounted(t, client(t, base, nil), session.Options{Context: context2(session.Full, 0)})
+	c := mounted(t, client(t, base, nil), session.Options{Context: shown(session.Full, 0)})
 	c.same = func(*proto.Request, *proto.Reply, *proto.Reply) {}
 	id, fh := c.create(1, "f")
 	assert.EqualValues(t, 3, id, "2 would be right")
@@ -281,12 +280,14 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// A client that goes ends the answer; a server that ends, what hangs.
+// A client that goes ends the answer.
 func TestGoing(t *testing.T) {
 	base, _, stop := started(t, Options{Latency: Latency{FirstToken: time.Hour}})
 	defer stop()
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
+	start := time.Now()
 	_, err := client(t, base, nil).Answer(ctx, lookupPrompt(t, 2))
-	assert.True(t, errors.Is(err, context.DeadlineExceeded) || err != nil)
+	assert.Error(t, err)
+	assert.Less(t, time.Since(start), 2*time.Second)
 }

@@ -103,8 +103,8 @@ func (c *mount) request(op proto.Opcode, node uint64, in any, data string, names
 	}}
 }
 
-// ask asks the filesystem itself.
-func ask1(t needs, fs *reference.FS, req *proto.Request) *proto.Reply {
+// askItself asks the filesystem, past the session.
+func askItself(t needs, fs *reference.FS, req *proto.Request) *proto.Reply {
 	text, err := proto.AppendRequestJSON(nil, req)
 	require.NoError(t, err)
 	answer, err := fs.Answer(context.Background(), &model.Prompt{Request: text})
@@ -117,7 +117,7 @@ func ask1(t needs, fs *reference.FS, req *proto.Request) *proto.Reply {
 // do asks both and holds one against the other.
 func (c *mount) do(op proto.Opcode, node uint64, in any, data string, names ...string) *proto.Reply {
 	req := c.request(op, node, in, data, names...)
-	want := ask1(c.t, c.direct, req)
+	want := askItself(c.t, c.direct, req)
 	have := c.session.Handle(context.Background(), req)
 	if kind := op.Row().Reply; kind != proto.ReplyNone && kind != proto.ReplyIgnored {
 		c.same(req, have, want)

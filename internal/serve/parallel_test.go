@@ -18,7 +18,7 @@ import (
 // Requests that are in flight together get numbers of their own, and the
 // session goes on with all of them.
 func TestParallelRequests(t *testing.T) {
-	for _, context := range []session.Context{context2(session.Full, 0), context2(session.Ledger, 4)} {
+	for _, context := range []session.Context{shown(session.Full, 0), shown(session.Ledger, 4)} {
 		t.Run(context.String(), func(t *testing.T) {
 			base, _, stop := started(t, Options{})
 			defer stop()
@@ -215,7 +215,7 @@ func TestSeed(t *testing.T) {
 	writeFile(t, dir+"/a/b.txt", "seeded\n")
 	seed, err := session.ReadSeed(dir)
 	require.NoError(t, err)
-	for _, context := range []session.Context{context2(session.Full, 0), context2(session.Ledger, 4)} {
+	for _, context := range []session.Context{shown(session.Full, 0), shown(session.Ledger, 4)} {
 		c := mounted(t, client(t, base, nil), session.Options{Context: context, Seed: seed})
 		c.same = func(*proto.Request, *proto.Reply, *proto.Reply) {}
 		a := c.lookup(1, "a")

@@ -193,7 +193,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close()
 	}
-	<-ended
+	_ = <-ended // that it was shut down
 	s.Close()
 	return err
 }
