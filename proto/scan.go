@@ -5,6 +5,7 @@ package proto
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 )
 
 const (
@@ -22,8 +23,8 @@ func plain(s []byte) int {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
 		w := binary.LittleEndian.Uint64(s[i:])
-		if zeros(w^ones*'"')|zeros(w^ones*'\\')|(w-ones*' ')&^w&highs != 0 {
-			break
+		if found := zeros(w^ones*'"') | zeros(w^ones*'\\') | (w-ones*' ')&^w&highs; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
 		}
 	}
 	for i < len(s) && s[i] != '"' && s[i] != '\\' && s[i] >= ' ' {

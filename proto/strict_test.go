@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"bytes"
 	"strings"
 	"syscall"
 	"testing"
@@ -199,5 +200,21 @@ func TestDirentsArePackedWhole(t *testing.T) {
 		got, err := whole.DecodeReply(req, b)
 		require.NoError(t, err)
 		assert.Equal(t, entries[:c.want], got.Entries, "%v %d", c.op, c.size)
+	}
+}
+
+func TestPlainFindsTheFirstByteToEscape(t *testing.T) {
+	for _, special := range []byte{'"', '\\', 0, 1, '\n', 31} {
+		for at := range 40 {
+			s := bytes.Repeat([]byte{0xff}, 40)
+			s[at] = special
+			s[39] = special
+			assert.Equal(t, at, plain(s), "%d at %d", special, at)
+		}
+	}
+	for c := ' '; c < 256; c++ {
+		if c != '"' && c != '\\' {
+			assert.Equal(t, 24, plain(bytes.Repeat([]byte{byte(c)}, 24)), "%d", c)
+		}
 	}
 }
