@@ -119,7 +119,7 @@ func mount(c *cobra.Command, o *mountOptions, dir string) (err error) {
 	if err != nil {
 		return hint(err, "'llmfs-raw doctor' says what is wrong and what mends it")
 	}
-	return serve(ctx, c, o, conn, sess, dir)
+	return serveMount(ctx, c, o, conn, sess, dir)
 }
 
 // check finds options that make no sense, alone or together.
@@ -137,8 +137,8 @@ func (o *mountOptions) check() error {
 	return o.cache.choose(o)
 }
 
-// serve answers until the end of the mount and says what came of it.
-func serve(ctx context.Context, c *cobra.Command, o *mountOptions, conn *fuseraw.Conn, sess *session.Session, dir string) error {
+// serveMount answers until the end of the mount and says what came of it.
+func serveMount(ctx context.Context, c *cobra.Command, o *mountOptions, conn *fuseraw.Conn, sess *session.Session, dir string) error {
 	go func() {
 		select {
 		case <-conn.Ready():
