@@ -267,8 +267,8 @@ func TestMountOptions(t *testing.T) {
 		o    Options
 		want string
 	}{
-		"default": {Options{}, "rw,nosuid,nodev,relatime rw,user_id=0,group_id=0,default_permissions,max_read=1048576"},
-		"open":    {Options{Dev: true, Suid: true, AllowOther: true}, "rw,relatime rw,user_id=0,group_id=0,default_permissions,allow_other,max_read=1048576"},
+		"default": {Options{}, "rw,nosuid,nodev,relatime rw,user_id=0,group_id=0,default_permissions,max_read=131072"},
+		"open":    {Options{Dev: true, Suid: true, AllowOther: true}, "rw,relatime rw,user_id=0,group_id=0,default_permissions,allow_other,max_read=131072"},
 		"closed":  {Options{ReadOnly: true, Init: proto.InitOptions{MaxWrite: 8192, OwnPermissions: true}}, "ro,nosuid,nodev,relatime ro,user_id=0,group_id=0,max_read=8192"},
 	} {
 		t.Run(name, func(t *testing.T) {
