@@ -94,8 +94,11 @@ func receiveDescriptor(socket int) (fd int, err error) {
 		return -1, errors.New("receive from fusermount3: have no descriptor, want one")
 	}
 	fds, err := unix.ParseUnixRights(&messages[0])
-	if err != nil || len(fds) != 1 {
-		return -1, fmt.Errorf("receive from fusermount3: have %d descriptors, want 1 (%v)", len(fds), err)
+	if err != nil {
+		return -1, fmt.Errorf("receive from fusermount3: %w", err)
+	}
+	if len(fds) != 1 {
+		return -1, fmt.Errorf("receive from fusermount3: have %d descriptors, want 1", len(fds))
 	}
 	return fds[0], nil
 }

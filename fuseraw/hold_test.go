@@ -235,8 +235,12 @@ func helperOverwrite(args []string) error {
 		if err := overwrite(name, page, args[0] == "mmap"); err != nil {
 			return err
 		}
-		if text, err := os.ReadFile(name); err != nil || string(text) != page {
-			return fmt.Errorf("%s: have %q, %v", name, text, err)
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if string(text) != page {
+			return fmt.Errorf("%s: have %q, want %d bytes of \"n\"", name, text, len(page))
 		}
 	}
 	return nil

@@ -104,7 +104,7 @@ func (c *Conn) shutdown() {
 	}
 	c.abort()
 	if c.mount != nil {
-		c.mount.detach()
+		_ = c.mount.detach() // hanging up ends it where this fails
 	}
 	// The readers go on and refuse what comes, so that a notification that
 	// waits for a lock gets it, and locks held over requests in flight end.

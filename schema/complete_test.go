@@ -121,17 +121,17 @@ func TestCompleteLeavesWholeRepliesAlone(t *testing.T) {
 
 // Whatever a lean schema lets a reply leave out, Complete fills in.
 func TestEveryDefaultIsFilledIn(t *testing.T) {
-	forReplies(t, func(t *rapid.T, req *proto.Request, reply *proto.Reply, text []byte) {
+	forReplies(t, func(t *rapid.T, req *proto.Request, reply *proto.Reply, _ []byte) {
 		p := partsOf(req)
 		s, ok := mainShape(req.Op.Row(), p)
 		if !ok || reply.Errno != 0 || s.least(lean) == full {
 			return
 		}
 		reply.Notify = nil
-		text, err := proto.AppendReplyJSON(nil, req, reply)
+		bare, err := proto.AppendReplyJSON(nil, req, reply)
 		require.NoError(t, err)
 		var doc map[string]any
-		require.NoError(t, json.Unmarshal(text, &doc))
+		require.NoError(t, json.Unmarshal(bare, &doc))
 		if p.out {
 			strip(s, doc["Out"].(map[string]any))
 		}

@@ -106,7 +106,7 @@ numbered UNIQUE, or all before TIME (RFC 3339).`,
 }
 
 func cutTo(c *cobra.Command, r *trace.Reader, limit trace.Limit, output string) (err error) {
-	w := io.Writer(c.OutOrStdout())
+	w := c.OutOrStdout()
 	if output != "" {
 		file, err := trace.CreateFile(output, trace.Options{})
 		if err != nil {

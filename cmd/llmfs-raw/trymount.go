@@ -21,7 +21,10 @@ func mountReference(dir string) (stop func(), err error) {
 	go func() {
 		ended <- conn.Serve(ctx, session.New(reference.New(reference.Options{Size: 1 << 20}), session.Options{}))
 	}()
-	stop = func() { cancel(); <-ended }
+	stop = func() {
+		cancel()
+		_ = <-ended // what failed has shown by now
+	}
 	select {
 	case <-conn.Ready():
 		return stop, nil
