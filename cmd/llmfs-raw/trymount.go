@@ -17,13 +17,14 @@ func mountReference(dir string) (stop func(), err error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
+	ended, done := make(chan error, 1), make(chan struct{})
 	go func() {
+		defer close(done)
 		ended <- conn.Serve(ctx, session.New(reference.New(reference.Options{Size: 1 << 20}), session.Options{}))
 	}()
 	stop = func() {
 		cancel()
-		_ = <-ended // what failed has shown by now
+		<-done
 	}
 	select {
 	case <-conn.Ready():
