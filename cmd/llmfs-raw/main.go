@@ -30,7 +30,7 @@ filesystem in memory.`,
 		Run:           func(c *cobra.Command, _ []string) { _ = c.Help() },
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misuse(c, err) })
-	root.AddCommand(mountCommand(), umountCommand(), opsCommand(), schemaCommand(), traceCommand(), doctorCommand(), serveCommand(), versionCommand(), manCommand())
+	root.AddCommand(mountCommand(), umountCommand(), opsCommand(), schemaCommand(), traceCommand(), doctorCommand(), serveCommand(), evalsCommand(), versionCommand(), manCommand())
 	eachCommand(root, func(c *cobra.Command) { c.Args = misuseArgs(c.Args) })
 	return root
 }

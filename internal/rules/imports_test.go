@@ -38,6 +38,12 @@ var allowed = map[string][]string{
 	"internal/model/replay":    {"proto", "internal/model", "internal/trace"},
 	"internal/serve":           {"proto", "schema", "internal/model", "internal/model/reference"},
 	"internal/session":         {"proto", "schema", "internal/model"},
+	"internal/model/faulty":    {"proto", "internal/model", "internal/model/reference"},
+	"evals":                    {"proto", "internal/trace"},
+	"evals/scenario":           {"proto", "schema", "internal/trace", "internal/model", "internal/model/reference", "internal/session", "evals", "fuseraw"},
+	"evals/score":              {"proto", "schema", "internal/trace", "evals"},
+	"evals/run":                {"proto", "schema", "internal/trace", "internal/model", "internal/model/reference", "internal/session", "evals", "evals/score"},
+	"evals/report":             {"evals"},
 	"cmd/llmfs-raw":            {"*"},
 
 	// Tests and benchmarks of the whole, through the command.
