@@ -39,6 +39,7 @@ type Conn struct {
 	unanswered atomic.Int64  // requests whose reply has not been written
 	serving    atomic.Bool   // Serve has been called
 	ending     atomic.Bool   // nothing new goes to the handler
+	watching   atomic.Bool   // a timer looks after deadlines
 	ended      chan struct{} // closed when a reader has found the end
 	end        sync.Once
 	endErr     error
@@ -96,3 +97,8 @@ func (c *Conn) Negotiated() (*fuse.InitOut, []proto.FlagChoice) {
 		return nil, nil
 	}
 }
+
+// Waiting reports whether the kernel has sent something that no reader has taken
+// yet. What programs wait for is read at once; FORGETs and RELEASEs come later
+// than the system calls that caused them.
+func (c *Conn) Waiting() bool { return c.dev.waiting() }

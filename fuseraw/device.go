@@ -138,3 +138,10 @@ func (d *device) close() {
 		unix.Close(d.fd)
 	}
 }
+
+// waiting tells whether the kernel has a message that nobody has read.
+func (d *device) waiting() bool {
+	fds := []unix.PollFd{{Fd: int32(d.fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n == 1 && fds[0].Revents&unix.POLLIN != 0
+}

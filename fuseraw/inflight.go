@@ -30,31 +30,18 @@ type call struct {
 	req      *proto.Request
 	raw      []byte // the message; it stays until the handler has returned
 	start    time.Time
-	deadline time.Time // zero where there is none
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
+	ctx      callContext
 	answered atomic.Bool // whoever sets it answers
-	timer    *time.Timer // the deadline; nil where there is none
 }
 
 // claim gives the right to answer to its first caller.
 func (cl *call) claim() bool { return cl.answered.CompareAndSwap(false, true) }
 
-// callContext adds the deadline, which the loop keeps, to a context.
-type callContext struct {
-	context.Context
-	deadline time.Time
-}
-
-func (c callContext) Deadline() (time.Time, bool) { return c.deadline, !c.deadline.IsZero() }
-
 func newCall(req *proto.Request, raw []byte, start time.Time, limit time.Duration) *call {
 	cl := &call{req: req, raw: raw, start: start}
 	if limit > 0 {
-		cl.deadline = time.Now().Add(limit)
+		cl.ctx.deadline = time.Now().Add(limit)
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cl.ctx, cl.cancel = callContext{ctx, cl.deadline}, cancel
 	return cl
 }
 

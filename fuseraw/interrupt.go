@@ -43,17 +43,17 @@ func (c *Conn) interrupt(cl *call) {
 // stop ends the call's context; its first cause counts. The handler has [Grace]
 // from here.
 func (c *Conn) stop(cl *call, cause error) {
-	cl.cancel(cause)
+	cl.ctx.end(cause)
 	time.AfterFunc(c.limits.grace, func() {
 		if cl.claim() {
-			c.answer(cl, &proto.Reply{Errno: c.verdict(cl)}, noteOf(cl.ctx))
+			c.answer(cl, &proto.Reply{Errno: c.verdict(cl)}, noteOf(&cl.ctx))
 		}
 	})
 }
 
 // verdict is the errno, and the count, of a request that ended by its context.
 func (c *Conn) verdict(cl *call) syscall.Errno {
-	switch context.Cause(cl.ctx) {
+	switch context.Cause(&cl.ctx) {
 	case ErrInterrupted:
 		c.count.interrupted.Add(1)
 		return syscall.EINTR

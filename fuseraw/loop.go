@@ -52,22 +52,22 @@ func (c *Conn) serve(b []byte) (reusable bool) {
 		return true
 	}
 	if unwaited(req) {
-		c.pass(&call{req: req, raw: b, start: start, ctx: c.life})
+		c.pass(&call{req: req, raw: b, start: start})
 		return true
 	}
 	cl := c.begin(req, b, start)
 	defer c.done(cl)
 	r, note := c.unasked(req)
 	if r == nil {
-		r, note = c.ask(cl)
+		r, note = c.ask(&cl.ctx, cl)
 	}
 	defer giveBack(r)
 	if !cl.claim() {
 		c.count.late.Add(1)
 		return false
 	}
-	if ended(cl.ctx, r.Errno) {
-		r, note = &proto.Reply{Errno: c.verdict(cl)}, noteOf(cl.ctx)
+	if ended(&cl.ctx, r.Errno) {
+		r, note = &proto.Reply{Errno: c.verdict(cl)}, noteOf(&cl.ctx)
 	}
 	c.answer(cl, r, note)
 	return true
@@ -80,7 +80,7 @@ func (c *Conn) pass(cl *call) {
 	c.unanswered.Add(1)
 	c.nodes.forgotten(cl.req)
 	c.answer(cl, &proto.Reply{}, "")
-	c.ask(cl)
+	c.ask(c.life, cl)
 }
 
 // unasked answers what follows from a reply that has been given already; nil
@@ -112,26 +112,23 @@ func (c *Conn) begin(req *proto.Request, raw []byte, start time.Time) *call {
 		limit = 0
 	}
 	cl := newCall(req, raw, start, limit)
-	if limit > 0 {
-		cl.timer = time.AfterFunc(limit, func() { c.stop(cl, ErrDeadline) })
-	}
 	c.unanswered.Add(1)
 	if c.inflight.add(cl) {
 		c.interrupt(cl)
 	}
+	if limit > 0 {
+		c.watch(limit)
+	}
 	if c.ending.Load() {
-		cl.cancel(ErrUnmounted)
+		cl.ctx.end(ErrUnmounted)
 	}
 	return cl
 }
 
 // done ends what begin began, after the handler.
 func (c *Conn) done(cl *call) {
-	if cl.timer != nil {
-		cl.timer.Stop()
-	}
 	c.inflight.remove(cl)
-	cl.cancel(context.Canceled)
+	cl.ctx.end(context.Canceled)
 }
 
 // undecodable answers a request of which at most the header could be read.
@@ -149,7 +146,7 @@ func (c *Conn) undecodable(req *proto.Request, size int, err error) {
 }
 
 // ask calls the handler, which may panic. At the end it is not called any more.
-func (c *Conn) ask(cl *call) (r *proto.Reply, note string) {
+func (c *Conn) ask(ctx context.Context, cl *call) (r *proto.Reply, note string) {
 	if c.ending.Load() {
 		return &proto.Reply{Errno: syscall.ECONNABORTED}, NoteUnmounted
 	}
@@ -160,7 +157,7 @@ func (c *Conn) ask(cl *call) (r *proto.Reply, note string) {
 			r, note = &proto.Reply{Errno: syscall.EIO}, NotePanic
 		}
 	}()
-	r = c.handler.Handle(cl.ctx, cl.req)
+	r = c.handler.Handle(ctx, cl.req)
 	if r == nil {
 		c.count.empty.Add(1)
 		c.opts.Log.Error("handler returned no reply", "op", cl.req.Op, "unique", cl.req.Header.Unique)
