@@ -5,10 +5,10 @@ package proto
 // that names the path to it.
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"syscall"
 	"unsafe"
 )
@@ -118,26 +118,26 @@ func requestRow(b []byte) (*Row, error) {
 		if err := json.Unmarshal(b, &top); err != nil {
 			return nil, err
 		}
-		name = top.Op
+		name = []byte(top.Op)
 	}
-	op, ok := byName[name]
+	op, ok := byName[string(name)]
 	if !ok {
 		return nil, at("Op", wrong("%q is no opcode", name))
 	}
 	return op.Row(), nil
 }
 
-func leadingOp(b []byte) (string, bool) {
+func leadingOp(b []byte) ([]byte, bool) {
 	const lead = `{"Op":"`
 	if len(b) < len(lead) || string(b[:len(lead)]) != lead {
-		return "", false
+		return nil, false
 	}
 	name := b[len(lead):]
-	n := slices.Index(name[:min(len(name), 32)], '"')
+	n := bytes.IndexByte(name[:min(len(name), 32)], '"')
 	if n < 0 {
-		return "", false
+		return nil, false
 	}
-	return string(name[:n]), true
+	return name[:n], true
 }
 
 func (row *Row) requestMembers() uint64 {

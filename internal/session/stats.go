@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
+	mathbits "math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -150,20 +150,33 @@ func byCount(counts map[string]uint64) string {
 	return strings.Join(names, ", ")
 }
 
-// latencies is a histogram whose buckets grow by a tenth each, from 1 µs.
+// latencies is a histogram with 8 buckets for each power of two nanoseconds.
 type latencies struct {
 	mu      sync.Mutex
-	buckets [256]uint32
+	buckets [64 << octave]uint32
 	n       uint64
 }
 
-const growth = 1.1
+const octave = 3 // as a power of two, the buckets of an octave
+
+// bucketOf is the position of the highest bit, and the octave bits below it.
+func bucketOf(d time.Duration) int {
+	v := uint64(max(d, 1<<octave))
+	top := mathbits.Len64(v) - 1
+	return top<<octave | int(v>>(top-octave)&(1<<octave-1))
+}
+
+// middleOf is the middle of a bucket.
+func middleOf(i int) time.Duration {
+	width := time.Duration(1) << (i>>octave - octave)
+	return time.Duration(1<<octave|i&(1<<octave-1))*width + width/2
+}
 
 func (l *latencies) add(d time.Duration) {
-	i := int(math.Log(max(1, float64(d)/float64(time.Microsecond))) / math.Log(growth))
+	i := bucketOf(d)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.buckets[min(i, len(l.buckets)-1)]++
+	l.buckets[i]++
 	l.n++
 }
 
@@ -174,7 +187,7 @@ func (l *latencies) percentile(p float64) time.Duration {
 	rank, seen := uint64(p*float64(l.n)), uint64(0)
 	for i, n := range l.buckets {
 		if seen += uint64(n); n > 0 && seen > min(rank, l.n-1) {
-			return time.Duration(math.Pow(growth, float64(i)+0.5) * float64(time.Microsecond)).Round(time.Microsecond)
+			return middleOf(i).Round(100 * time.Nanosecond)
 		}
 	}
 	return 0
