@@ -143,9 +143,9 @@ type Trace struct {
 }
 
 // Asked reports whether a pair is a step: the kernel reads its reply, and no
-// part of the daemon answers it by itself.
+// part of the daemon answers it, or has answered it, by itself.
 func Asked(p *trace.Pair) bool {
 	row := p.Req.Op.Row()
 	own := []proto.Opcode{proto.OpInit, proto.OpInterrupt}
-	return p.Rep != nil && row.Reply != proto.ReplyNone && row.Reply != proto.ReplyIgnored && !slices.Contains(own, p.Req.Op)
+	return p.Rep != nil && p.Note == "" && row.Reply != proto.ReplyNone && row.Reply != proto.ReplyIgnored && !slices.Contains(own, p.Req.Op)
 }

@@ -86,6 +86,12 @@ type StepResult struct {
 	Ended   bool   `json:"ended,omitempty"`   // a rollout diverged here for the first time
 	Skipped bool   `json:"skipped,omitempty"` // a rollout never came here; counts as not survived, not as wrong
 
+	// A rollout has no lines for steps after the one that ended it, unless it goes
+	// on from the expected reply. The line that ended it, or the last one where
+	// none did, has how far it came.
+	Survived int `json:"survived,omitempty"` // steps before the first wrong one
+	Of       int `json:"of,omitempty"`       // steps of the trace; 0 in all other lines
+
 	InputTokens  int     `json:"input_tokens"`
 	CachedTokens int     `json:"cached_tokens"`
 	OutputTokens int     `json:"output_tokens"`
