@@ -25,6 +25,7 @@ const modelUsage = "what answers: reference, replay:FILE, exec:COMMAND, or a lan
 type answerer struct {
 	model.Model
 	session session.Options
+	blind   bool         // it does not look at who calls
 	warm    warmer       // nil where there is nothing to compile
 	close   func() error // nil where there is nothing to let go of
 }
@@ -64,7 +65,7 @@ func openReference(o *mountOptions, _ string) (*answerer, error) {
 	if o.readOnly {
 		filesystem.Freeze()
 	}
-	a := &answerer{Model: filesystem}
+	a := &answerer{Model: filesystem, blind: true}
 	o.cache.session(&a.session, false)
 	return a, nil
 }
