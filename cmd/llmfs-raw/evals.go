@@ -9,6 +9,6 @@ func evalsCommand() *cobra.Command {
 		Use:   "evals",
 		Short: "Measure how much of a filesystem models can be",
 	}
-	c.AddCommand()
+	c.AddCommand(evalsRecordCommand(), evalsChildCommand())
 	return c
 }
