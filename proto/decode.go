@@ -239,6 +239,20 @@ func (d *decoder) replyMember(r *Reply, row *Row, member int) (err error) {
 	return err
 }
 
+// errno is the reply's Errno as it stands there, nil where it has none.
+func (d *decoder) errno() (json.RawMessage, error) {
+	if alone, ok := bytes.CutPrefix(d.b, []byte(`{"Errno":`)); ok && len(alone) > 1 && len(alone) < 5 {
+		if n := len(alone) - 1; alone[n] == '}' && isNumber(alone[:n]) {
+			return alone[:n], nil
+		}
+	}
+	var top map[string]json.RawMessage
+	if err := json.Unmarshal(d.b, &top); err != nil {
+		return nil, wrong("have %s, want a JSON object: %v", excerpt(d.b), err)
+	}
+	return top["Errno"], nil
+}
+
 // failed looks ahead for an Errno that is not 0: then the rest of the reply
 // only has to be JSON.
 func (d *decoder) failed(r *Reply) (bool, error) {
@@ -246,13 +260,9 @@ func (d *decoder) failed(r *Reply) (bool, error) {
 	if head := d.b[:min(len(d.b), len(ok))]; string(head) == ok || string(head) == okOnly {
 		return false, nil
 	}
-	var top map[string]json.RawMessage
-	if err := json.Unmarshal(d.b, &top); err != nil {
-		return false, wrong("have %s, want a JSON object: %v", excerpt(d.b), err)
-	}
-	raw, ok2 := top["Errno"]
-	if !ok2 {
-		return false, nil // object says what is missing
+	raw, err := d.errno()
+	if raw == nil || err != nil {
+		return false, err // object says what is missing
 	}
 	errno := decoder{b: raw}
 	n, err := errno.uint(maxErrno-1, "an errno")
