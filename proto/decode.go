@@ -242,7 +242,7 @@ func (d *decoder) replyMember(r *Reply, row *Row, member int) (err error) {
 // errno is the reply's Errno as it stands there, nil where it has none.
 func (d *decoder) errno() (json.RawMessage, error) {
 	if alone, ok := bytes.CutPrefix(d.b, []byte(`{"Errno":`)); ok && len(alone) > 1 && len(alone) < 5 {
-		if n := len(alone) - 1; alone[n] == '}' && isNumber(alone[:n]) {
+		if n := len(alone) - 1; alone[n] == '}' && isInteger(alone[:n]) {
 			return alone[:n], nil
 		}
 	}
