@@ -41,7 +41,7 @@ func (b *budget) begin(tokens int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	total := uint64(b.used.InputTokens + b.used.OutputTokens + b.reserved)
-	cost := b.price.cost(b.used) + b.price.cost(model.Usage{InputTokens: b.reserved})
+	cost := b.price.Cost(b.used) + b.price.Cost(model.Usage{InputTokens: b.reserved})
 	switch {
 	case b.MaxCalls > 0 && b.calls >= b.MaxCalls:
 		return fmt.Errorf("%w: %d calls of %d", errBudget, b.calls, b.MaxCalls)
@@ -67,5 +67,5 @@ func (b *budget) end(tokens int, used model.Usage) {
 func (b *budget) spent() (model.Usage, float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.used, b.price.cost(b.used)
+	return b.used, b.price.Cost(b.used)
 }

@@ -71,7 +71,7 @@ func TestPrices(t *testing.T) {
 	_, err = LoadPrices(file + ".none")
 	assert.Error(t, err)
 	p := &Price{Input: 2, Cached: 1, Output: 8}
-	assert.InDelta(t, 2+1+8, p.cost(model.Usage{InputTokens: 2e6, CachedTokens: 1e6, OutputTokens: 1e6}), 1e-9)
+	assert.InDelta(t, 2+1+8, p.Cost(model.Usage{InputTokens: 2e6, CachedTokens: 1e6, OutputTokens: 1e6}), 1e-9)
 }
 
 func TestLatencies(t *testing.T) {

@@ -72,8 +72,8 @@ func (ps Prices) Find(name string) *Price {
 	return nil
 }
 
-// cost is in US dollars; 0 where there is no price.
-func (p *Price) cost(u model.Usage) float64 {
+// Cost is in US dollars; 0 where there is no price.
+func (p *Price) Cost(u model.Usage) float64 {
 	if p == nil {
 		return 0
 	}

@@ -1,0 +1,53 @@
+package session
+
+// A conversation that somebody else keeps up: the prompts of a session without
+// the model, for whoever knows the replies already.
+
+import (
+	"github.com/llmfs-raw/llmfs-raw/internal/model"
+	"github.com/llmfs-raw/llmfs-raw/proto"
+	"github.com/llmfs-raw/llmfs-raw/schema"
+)
+
+// Transcript makes the prompts that a session of the same options would send. It
+// is not for parallel use; the prompts that it has made are.
+type Transcript struct {
+	memory *memory
+	fields schema.Form
+}
+
+// NewTranscript begins a conversation. The options are those for language models.
+func NewTranscript(o Options) *Transcript { return &Transcript{newMemory(&o), o.Fields} }
+
+// Prompt is the question for a request, after all that was accepted before.
+func (t *Transcript) Prompt(req *proto.Request) (*model.Prompt, error) {
+	text, err := proto.AppendRequestJSON(nil, req)
+	if err != nil {
+		return nil, err
+	}
+	q := t.memory.ask(req, string(text))
+	return &model.Prompt{Op: req.Op, Request: text, Messages: q.messages, Schema: schemaOf(req.Op, t.fields)}, nil
+}
+
+// Accept makes a reply part of the past. said is what the model will read as its
+// own words; where it is nil they are the reply's in the form that is asked for.
+func (t *Transcript) Accept(req *proto.Request, reply *proto.Reply, said []byte) error {
+	text, err := proto.AppendRequestJSON(nil, req)
+	if err != nil {
+		return err
+	}
+	if said == nil {
+		if said, err = proto.AppendReplyJSON(nil, req, reply); err != nil {
+			return err
+		}
+		if t.fields == schema.Lean {
+			said = schema.Shorten(req, said)
+		}
+		said = schema.Wrap(said)
+	}
+	t.memory.remember(&question{req: req, request: string(text), past: t.memory.history.past()}, reply, string(said))
+	return nil
+}
+
+// Quiet takes in a request that needs no answer.
+func (t *Transcript) Quiet(req *proto.Request) { t.memory.quiet(req) }
