@@ -40,6 +40,7 @@ var allowed = map[string][]string{
 	"internal/session":         {"proto", "schema", "internal/model"},
 	"internal/model/faulty":    {"proto", "internal/model", "internal/model/reference"},
 	"evals":                    {"proto", "internal/trace"},
+	"evals/sample":             {"proto", "internal/trace", "internal/model/reference", "internal/session", "evals"},
 	"evals/scenario":           {"proto", "schema", "internal/trace", "internal/model", "internal/model/reference", "internal/session", "evals", "fuseraw"},
 	"evals/score":              {"proto", "schema", "internal/trace", "evals"},
 	"evals/run":                {"proto", "schema", "internal/trace", "internal/model", "internal/model/reference", "internal/session", "evals", "evals/score"},
