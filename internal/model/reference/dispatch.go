@@ -4,6 +4,7 @@ package reference
 
 import (
 	"reflect"
+	"slices"
 	"syscall"
 
 	"github.com/llmfs-raw/llmfs-raw/proto"
@@ -85,7 +86,7 @@ func (c *call) serve() {
 }
 
 func (c *call) dispatch() syscall.Errno {
-	if int(c.Op) >= len(handlers) || handlers[c.Op].serve == nil {
+	if int(c.Op) >= len(handlers) || handlers[c.Op].serve == nil || slices.Contains(c.fs.opt.Off, c.Op) {
 		return syscall.ENOSYS
 	}
 	if !wellFormed(c.Request) {

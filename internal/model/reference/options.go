@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/llmfs-raw/llmfs-raw/proto"
 )
 
 // Options are the mount options. The zero value is a tmpfs with its defaults,
@@ -43,6 +45,10 @@ type Options struct {
 	NoAtime bool
 	// EndCookie marks the last entry of a listing by [proto.EndCookie].
 	EndCookie bool
+
+	// Off lists opcodes that are answered with ENOSYS, as filesystems do that lack
+	// them; the kernel then does without, often by an older opcode.
+	Off []proto.Opcode
 }
 
 func (o Options) withDefaults() Options {

@@ -1,0 +1,184 @@
+package scenario
+
+// Recording: scenarios in, traces and their manifest out.
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/llmfs-raw/llmfs-raw/evals"
+	"github.com/llmfs-raw/llmfs-raw/internal/trace"
+	"github.com/llmfs-raw/llmfs-raw/proto"
+)
+
+// Recorder records scenarios.
+type Recorder struct {
+	Self []string  // the command line that calls Main, to which its arguments are added
+	Work string    // a directory for mounts and scripts
+	Log  io.Writer // gets what a script that fails says; nil for nowhere
+}
+
+// attempts is how often a scenario is tried whose recording came out in an order
+// that its own trace does not explain. A busy machine can do that.
+const attempts = 3
+
+// Record runs a scenario and returns its trace as JSONL.
+func (r *Recorder) Record(s *Scenario) (pairs []*trace.Pair, text []byte, err error) {
+	for range attempts {
+		tape, err := r.play(s)
+		if err != nil {
+			return nil, nil, fmt.Errorf("scenario %s: %w", s.Name, err)
+		}
+		pairs = canonical(tape)
+		if err = gild(s.Mount.options(), pairs); err == nil {
+			text, err = encode(s, pairs)
+			return pairs, text, err
+		}
+		r.say("scenario %s: %v\n", s.Name, err)
+	}
+	return nil, nil, fmt.Errorf("scenario %s: depends on more than its requests", s.Name)
+}
+
+func (r *Recorder) say(format string, args ...any) {
+	if r.Log != nil {
+		fmt.Fprintf(r.Log, format, args...)
+	}
+}
+
+// play runs a scenario on a mount of its own.
+func (r *Recorder) play(s *Scenario) (tape []taken, err error) {
+	work, err := os.MkdirTemp(r.Work, "scenario")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	if err := os.Chmod(work, 0o755); err != nil {
+		return nil, err
+	}
+	st, err := open(work, &s.Mount)
+	if err != nil {
+		return nil, err
+	}
+	st.settle()
+	var log bytes.Buffer
+	err = run(job{Self: r.Self, Name: s.Name, Script: s.File, Dirs: st.dirs, Work: work}, &log, st.settle)
+	if err != nil {
+		r.say("%s", log.Bytes())
+	}
+	tape, e := st.tape.stop()
+	return tape, errors.Join(err, e, st.close())
+}
+
+func encode(s *Scenario, pairs []*trace.Pair) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := trace.NewWriter(&b, trace.Header{Created: epoch, Model: "reference", Options: s.Mount.options()})
+	for _, p := range pairs {
+		if err == nil {
+			err = w.Write(p)
+		}
+	}
+	return b.Bytes(), err
+}
+
+// write stores a trace in a corpus and returns its line of the manifest.
+func write(dir string, s *Scenario, pairs []*trace.Pair, text []byte) (evals.TraceInfo, error) {
+	info := evals.TraceInfo{Name: s.Name, File: s.Name + ".jsonl.zst", Area: s.Area, Tier: s.Tier, Pairs: len(pairs)}
+	for _, p := range pairs {
+		if evals.Asked(p) {
+			info.Steps++
+		}
+	}
+	packed, err := pack(text)
+	if err != nil {
+		return info, err
+	}
+	sum := sha256.Sum256(packed)
+	info.SHA256 = hex.EncodeToString(sum[:])
+	path := filepath.Join(dir, filepath.FromSlash(info.File))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return info, err
+	}
+	return info, os.WriteFile(path, packed, 0o644)
+}
+
+// pack makes one zstd frame; one goroutine, so that it is always the same.
+func pack(text []byte) ([]byte, error) {
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBestCompression))
+	if err != nil {
+		return nil, err
+	}
+	return enc.EncodeAll(text, nil), enc.Close()
+}
+
+// RecordAll records the scenarios that are wanted into a corpus, and keeps its
+// other traces as far as they still have a scenario.
+func (r *Recorder) RecordAll(list []*Scenario, dir string, wanted func(name string) bool, done func(evals.TraceInfo)) (failed error) {
+	before := map[string]evals.TraceInfo{}
+	if c, err := evals.OpenCorpus(os.DirFS(dir)); err == nil {
+		for _, info := range c.Manifest.Traces {
+			before[info.Name] = info
+		}
+	}
+	m := evals.Manifest{Version: evals.ManifestVersion, Protocol: fmt.Sprintf("%d.%d", proto.Major, proto.Minor), Made: made(), Traces: []evals.TraceInfo{}}
+	for _, s := range list {
+		info, known := before[s.Name]
+		if wanted(s.Name) {
+			var err error
+			info, err = r.recordTo(dir, s)
+			if failed = errors.Join(failed, err); err != nil {
+				continue
+			}
+			done(info)
+		} else if !known {
+			continue
+		}
+		m.Traces = append(m.Traces, info)
+	}
+	return errors.Join(failed, writeManifest(dir, m))
+}
+
+func (r *Recorder) recordTo(dir string, s *Scenario) (evals.TraceInfo, error) {
+	pairs, text, err := r.Record(s)
+	if err != nil {
+		return evals.TraceInfo{}, err
+	}
+	return write(dir, s, pairs, text)
+}
+
+func writeManifest(dir string, m evals.Manifest) error {
+	b, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, evals.ManifestFile), append(b, '\n'), 0o644)
+}
+
+// tools are those whose version shapes a trace, and how to ask for it.
+var tools = [][]string{
+	{"git", "--version"}, {"sqlite3", "--version"}, {"tar", "--version"}, {"vim", "--version"},
+	{"python3", "--version"}, {"cp", "--version"}, {"uname", "-sr"},
+}
+
+// made says what a corpus was made with.
+func made() []string {
+	list := []string{}
+	for _, p := range tools {
+		out, err := exec.Command("/usr/bin/"+p[0], p[1:]...).Output()
+		if err == nil {
+			first, _, _ := strings.Cut(string(out), "\n")
+			list = append(list, p[0]+": "+strings.TrimSpace(first))
+		}
+	}
+	return list
+}
