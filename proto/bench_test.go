@@ -122,6 +122,7 @@ func BenchmarkPayload(b *testing.B) {
 		"binary": random,
 		"text":   []byte(strings.Repeat("The quick brown fox jumps over the lazy dog. ", 1<<20/45)),
 		"lines":  []byte(strings.Repeat("package proto // the wire\n", 1<<20/26)),
+		"prose":  []byte(strings.Repeat("the quick brown fox jumps over the lazy dog, 0123456789 times\n", 1<<20/62)),
 	} {
 		req := &Request{Op: OpWrite, In: &fuse.WriteIn{Size: uint32(len(data))}, Data: data}
 		text, err := AppendRequestJSON(nil, req)

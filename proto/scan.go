@@ -13,12 +13,12 @@ const (
 	highs = 0x8080808080808080
 )
 
-// special has a high bit set at the first byte of w, the lowest, that is a
-// quote, a backslash or a control character; it is zero if there is none. Bits
-// above the first may be wrong.
+// special has the high bit of each byte of w that is a quote, a backslash or a
+// control character, or is not ASCII; and is exact to the first that is special
+// where highs&^w is taken of it. Flipping bit 1 moves the quote next to the
+// control characters, so that one subtraction finds both.
 func special(w uint64) uint64 {
-	quote, slash := w^ones*'"', w^ones*'\\'
-	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*' ')&^w) & highs
+	return (w ^ ones*2 - ones*(' '+1)) | (w ^ ones*'\\' - ones)
 }
 
 // plain is the length of the longest prefix of s without quote, backslash and
@@ -26,15 +26,16 @@ func special(w uint64) uint64 {
 func plain(s []byte) int {
 	rest := s
 	for ; len(rest) >= 16; rest = rest[16:] {
-		low, high := special(binary.LittleEndian.Uint64(rest)), special(binary.LittleEndian.Uint64(rest[8:]))
-		if low|high == 0 {
+		low, high := binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint64(rest[8:])
+		low, high = special(low)&^low, special(high)&^high
+		if (low|high)&highs == 0 {
 			continue
 		}
 		at := len(s) - len(rest)
-		if low == 0 {
-			return at + 8 + bits.TrailingZeros64(high)/8
+		if low &= highs; low != 0 {
+			return at + bits.TrailingZeros64(low)/8
 		}
-		return at + bits.TrailingZeros64(low)/8
+		return at + 8 + bits.TrailingZeros64(high&highs)/8
 	}
 	i := len(s) - len(rest)
 	for i < len(s) && s[i] != '"' && s[i] != '\\' && s[i] >= ' ' {
