@@ -51,7 +51,7 @@ type modelKey struct {
 
 func newAsker(o *Options) (*asker, error) {
 	a := &asker{o: o, models: map[modelKey]model.Model{}, limits: map[*Contestant]*limiter{}, denied: map[*Contestant]error{}}
-	if !slices.ContainsFunc(o.Contestants, func(c *Contestant) bool { return c.World == nil }) {
+	if !asksLanguages(o.Contestants) {
 		return a, nil
 	}
 	for _, c := range o.Contestants {
@@ -60,6 +60,10 @@ func newAsker(o *Options) (*asker, error) {
 	var err error
 	a.cache, err = openCache(cmp.Or(o.Cache, o.Dir))
 	return a, err
+}
+
+func asksLanguages(list []*Contestant) bool {
+	return slices.ContainsFunc(list, func(c *Contestant) bool { return c.World == nil })
 }
 
 func (a *asker) close() error {

@@ -5,6 +5,7 @@ package run
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/llmfs-raw/llmfs-raw/evals"
@@ -29,8 +30,14 @@ type job struct {
 	gold  *score.Gold
 	tags  []evals.Tags // of the pairs; nil where nobody computes them
 
+	went  atomic.Int64 // steps that are answered
 	lines []byte
-	slots []line // of steps that are answered out of order; nil where they are not
+}
+
+// answer counts one more.
+func (j *job) answer() {
+	j.went.Add(1)
+	j.advance(1)
 }
 
 // answered is what came of a question.

@@ -37,6 +37,7 @@ func (j *job) forcedLanguage(ctx context.Context) error {
 		}
 		group.Go(func() (err error) {
 			defer limits.release()
+			defer j.answer()
 			answers[i], err = j.asker.ask(inner, j.contestant, j.trial, p)
 			return err
 		})
@@ -126,5 +127,6 @@ func (j *job) wait(ctx context.Context, p *model.Prompt) (answered, error) {
 		return answered{}, err
 	}
 	defer limits.release()
+	defer j.answer()
 	return j.asker.ask(ctx, j.contestant, j.trial, p)
 }

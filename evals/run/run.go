@@ -57,14 +57,15 @@ type Options struct {
 	Dir   string // of the log
 	Cache string // directory of the answers; "" is Dir
 
-	Header evals.LogHeader                   // program, commit, arguments, tier; the rest is filled in
-	Tags   func(*evals.Trace) []evals.Tags   // of each pair; nil for none
-	Report func(done, total int, p Progress) // is told of each job that is done; may be nil
+	Header evals.LogHeader                 // program, commit, arguments, tier; the rest is filled in
+	Tags   func(*evals.Trace) []evals.Tags // of each pair; nil for none
+	Report func(Progress)                  // is told of each step, one at a time; may be nil
 }
 
 // Progress is how a run stands.
 type Progress struct {
-	Cost float64 // US dollars paid in this run
+	Done, Total int     // steps
+	Cost        float64 // US dollars paid in this run
 }
 
 // Run asks, and writes log and summary into Dir. The summary is complete where
@@ -95,8 +96,8 @@ type runner struct {
 	frame   *evals.Frame
 	summary evals.Summary
 
-	mu          sync.Mutex
-	done, total int
+	mu       sync.Mutex
+	progress Progress
 }
 
 func newRunner(o Options) (*runner, error) {
@@ -121,7 +122,9 @@ func (r *runner) close() error { return errors.Join(r.spill.close(), r.asker.clo
 // sort has workers of its own.
 func (r *runner) all(ctx context.Context) error {
 	worlds, languages := r.tasks()
-	r.total = len(worlds) + len(languages)
+	for _, t := range slices.Concat(worlds, languages) {
+		r.progress.Total += t.info.Steps
+	}
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() error { return r.work(inner, worlds, runtime.GOMAXPROCS(0)) })
 	group.Go(func() error { return r.work(inner, languages, r.Concurrency) })
@@ -170,16 +173,19 @@ func (r *runner) one(ctx context.Context, t task) error {
 	if err := j.run(ctx); err != nil {
 		return fmt.Errorf("%s, %s, %s: %w", t.contestant.Name, t.mode, t.info.Name, err)
 	}
-	if err := r.spill.put(t, r.frame.Pack(nil, j.lines)); err != nil {
-		return err
-	}
+	r.advance(t.info.Steps - int(j.went.Load()))
+	return r.spill.put(t, r.frame.Pack(nil, j.lines))
+}
+
+// advance tells of steps that are done.
+func (r *runner) advance(steps int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.done++
+	r.progress.Done += steps
+	r.progress.Cost = r.asker.paid()
 	if r.Report != nil {
-		r.Report(r.done, r.total, Progress{Cost: r.asker.paid()})
+		r.Report(r.progress)
 	}
-	return nil
 }
 
 // write puts the log together.
