@@ -9,6 +9,6 @@ func evalsCommand() *cobra.Command {
 		Use:   "evals",
 		Short: "Measure how much of a filesystem models can be",
 	}
-	c.AddCommand(evalsRecordCommand(), evalsChildCommand(), evalsRunCommand())
+	c.AddCommand(evalsRecordCommand(), evalsChildCommand(), evalsRunCommand(), evalsKillCommand())
 	return c
 }

@@ -45,6 +45,7 @@ var allowed = map[string][]string{
 	"evals/score":              {"proto", "schema", "internal/trace", "evals"},
 	"evals/run":                {"proto", "schema", "internal/trace", "internal/model", "internal/model/reference", "internal/session", "evals", "evals/score"},
 	"evals/report":             {"evals"},
+	"evals/kill":               {"internal/model/faulty", "internal/model/reference", "evals", "evals/run"},
 	"cmd/llmfs-raw":            {"*"},
 
 	// Tests and benchmarks of the whole, through the command.

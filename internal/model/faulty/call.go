@@ -113,9 +113,14 @@ func (c *call) peek(dir uint64, name string) (fuse.EntryOut, bool) {
 }
 
 // opened calls f with a handle of its own, whose number is given out again.
+// Where nothing is opened, any will do.
 func (c *call) opened(node uint64, f func(fh uint64)) {
+	if c.options.NoOpen {
+		f(0)
+		return
+	}
 	before := c.Numbers()
-	out, ok := c.own(proto.OpOpen, node, &fuse.OpenIn{Flags: syscall.O_RDWR | syscall.O_NOATIME}, nil).Out.(*fuse.OpenOut)
+	out, ok := c.own(proto.OpOpen, node, &fuse.OpenIn{Flags: ownFlags}, nil).Out.(*fuse.OpenOut)
 	if !ok {
 		return
 	}
@@ -124,7 +129,10 @@ func (c *call) opened(node uint64, f func(fh uint64)) {
 	c.SetNumbers(before)
 }
 
-const most = 1 << 20 // bytes that a fault moves around
+const (
+	most     = 1 << 20 // bytes that a fault moves around
+	ownFlags = syscall.O_RDWR | syscall.O_NOATIME
+)
 
 // bytesOf reads a range of a file.
 func (c *call) bytesOf(node, from, to uint64) (data []byte) {
@@ -132,7 +140,7 @@ func (c *call) bytesOf(node, from, to uint64) (data []byte) {
 		return nil
 	}
 	c.opened(node, func(fh uint64) {
-		in := &fuse.ReadIn{Fh: fh, Offset: from, Size: uint32(min(to-from, most)), Flags: syscall.O_NOATIME}
+		in := &fuse.ReadIn{Fh: fh, Offset: from, Size: uint32(min(to-from, most)), Flags: ownFlags}
 		data = c.own(proto.OpRead, node, in, nil).Data
 	})
 	return data
@@ -145,29 +153,42 @@ func (c *call) put(node, off uint64, data []byte) {
 	}
 	was := c.attr(node)
 	c.opened(node, func(fh uint64) {
-		c.own(proto.OpWrite, node, &fuse.WriteIn{Fh: fh, Offset: off, Size: uint32(len(data))}, data)
+		c.own(proto.OpWrite, node, &fuse.WriteIn{Fh: fh, Offset: off, Size: uint32(len(data)), Flags: ownFlags}, data)
 	})
 	c.resetTimes(was, fuse.FATTR_MTIME|fuse.FATTR_CTIME)
 }
 
 // children are the names in a directory, "." and ".." left out.
 func (c *call) children(dir uint64) (list []proto.Dirent) {
-	was, before := c.attr(dir), c.Numbers()
-	out, ok := c.own(proto.OpOpendir, dir, &fuse.OpenIn{}, nil).Out.(*fuse.OpenOut)
-	if !ok {
-		return nil
-	}
-	for off := uint64(0); off != proto.EndCookie; {
-		page := c.own(proto.OpReaddir, dir, &fuse.ReadIn{Fh: out.Fh, Offset: off, Size: most, Flags: syscall.O_NOATIME}, nil).Entries
-		if len(page) == 0 {
-			break
+	was := c.attr(dir)
+	c.openedDir(dir, func(fh uint64) {
+		for off := uint64(0); off != proto.EndCookie; {
+			in := &fuse.ReadIn{Fh: fh, Offset: off, Size: most, Flags: syscall.O_NOATIME}
+			page := c.own(proto.OpReaddir, dir, in, nil).Entries
+			if len(page) == 0 {
+				break
+			}
+			list, off = append(list, page...), page[len(page)-1].Off
 		}
-		list, off = append(list, page...), page[len(page)-1].Off
-	}
-	c.own(proto.OpReleasedir, dir, &fuse.ReleaseIn{Fh: out.Fh}, nil)
-	c.SetNumbers(before)
+	})
 	c.resetTimes(was, fuse.FATTR_ATIME)
 	return slices.DeleteFunc(list, func(e proto.Dirent) bool { return e.Name == "." || e.Name == ".." })
+}
+
+// openedDir is opened, for directories.
+func (c *call) openedDir(dir uint64, f func(fh uint64)) {
+	if c.options.NoOpen {
+		f(0)
+		return
+	}
+	before := c.Numbers()
+	out, ok := c.own(proto.OpOpendir, dir, &fuse.OpenIn{}, nil).Out.(*fuse.OpenOut)
+	if !ok {
+		return
+	}
+	f(out.Fh)
+	c.own(proto.OpReleasedir, dir, &fuse.ReleaseIn{Fh: out.Fh}, nil)
+	c.SetNumbers(before)
 }
 
 // empty removes everything in a directory.

@@ -53,14 +53,15 @@ type World struct {
 // New makes an empty filesystem with the bug of that name. "noise:P" is the one
 // that errs in P percent of its replies, "forgets:N" remembers N steps.
 func New(name string, o reference.Options) (*World, error) {
-	m, err := find(name)
+	m, err := Find(name)
 	if err != nil {
 		return nil, err
 	}
 	return &World{FS: reference.New(o), Mutant: m, options: o, mind: newMind()}, nil
 }
 
-func find(name string) (Mutant, error) {
+// Find is the mutant of that name, as New takes it.
+func Find(name string) (Mutant, error) {
 	all := List()
 	if i := slices.IndexFunc(all, func(m Mutant) bool { return m.Name == name }); i >= 0 {
 		return all[i], nil
