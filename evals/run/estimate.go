@@ -39,7 +39,7 @@ func Estimates(o Options) ([]Estimate, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := count.trace(r, o.told(r.trace.Header.Options), &used); err != nil {
+		if err := count.trace(r, &o, &used); err != nil {
 			return nil, err
 		}
 	}
@@ -71,9 +71,9 @@ func (c counter) tokens(text string) (int, error) {
 	return n, err
 }
 
-func (c counter) trace(r *readTrace, o session.Options, used *model.Usage) error {
+func (c counter) trace(r *readTrace, o *Options, used *model.Usage) error {
 	clear(c)
-	return Prompts(r.gold, o, func(i int, p *model.Prompt) error {
+	return Prompts(r.gold, o.transcript(r.trace.Header.Options), func(i int, p *model.Prompt) error {
 		texts := []string{string(p.Schema.JSON)}
 		for k := range p.Messages {
 			texts = append(texts, p.Messages[k].Content)
@@ -90,7 +90,7 @@ func (c counter) trace(r *readTrace, o session.Options, used *model.Usage) error
 		if err != nil {
 			return err
 		}
-		if o.Fields == schema.Lean {
+		if o.Session.Fields == schema.Lean {
 			said = schema.Shorten(r.gold.Pairs[i].Req, said)
 		}
 		n, err := session.CountTokens(string(schema.Wrap(said)))

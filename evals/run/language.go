@@ -23,6 +23,15 @@ func (r *Options) told(settings map[string]string) session.Options {
 	return o
 }
 
+// transcript begins the conversation about a trace.
+func (r *Options) transcript(settings map[string]string) *session.Transcript {
+	t := session.NewTranscript(r.told(settings))
+	if readsTouch(settings) {
+		t.StrictAtime()
+	}
+	return t
+}
+
 // forcedLanguage asks all steps, each with the gold history, so that none waits
 // for another.
 func (j *job) forcedLanguage(ctx context.Context) error {
@@ -30,7 +39,7 @@ func (j *job) forcedLanguage(ctx context.Context) error {
 	s.Fields = j.Session.Fields
 	answers := make([]answered, len(j.gold.Pairs))
 	group, inner := errgroup.WithContext(ctx)
-	err := Prompts(j.gold, j.told(j.trace.Header.Options), func(i int, p *model.Prompt) error {
+	err := Prompts(j.gold, j.transcript(j.trace.Header.Options), func(i int, p *model.Prompt) error {
 		limits := j.asker.limits[j.contestant]
 		if err := limits.acquire(inner); err != nil {
 			return err
@@ -58,8 +67,7 @@ func (j *job) forcedLanguage(ctx context.Context) error {
 }
 
 // Prompts makes the question of each step of a trace, with the gold history.
-func Prompts(g *score.Gold, o session.Options, ask func(i int, p *model.Prompt) error) error {
-	t := session.NewTranscript(o)
+func Prompts(g *score.Gold, t *session.Transcript, ask func(i int, p *model.Prompt) error) error {
 	for i, p := range g.Pairs {
 		switch {
 		case !reaches(p):
@@ -86,7 +94,7 @@ func (j *job) rolloutLanguage(ctx context.Context) error {
 	s := j.gold.Rollout()
 	s.Fields = j.Session.Fields
 	way := rollout{job: j, state: s}
-	t := session.NewTranscript(j.told(j.trace.Header.Options))
+	t := j.transcript(j.trace.Header.Options)
 	for i, p := range j.gold.Pairs {
 		req := s.Request(i)
 		switch {

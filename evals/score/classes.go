@@ -88,7 +88,7 @@ var classes = map[string]class{
 	"Statx.Blocks":           bounded(of(func(w, h *fuse.Statx) bool { return h.Blocks <= most(w.Size, w.Blocks) })),
 	"Statx.AttributesMask":   {Class: Free},
 	"Statx.Atime":            {Class: Bounded, nsec: "Nsec"},
-	"Statx.Btime":            {Class: Bounded, nsec: "Nsec", free: of(func(_, h *fuse.Statx) bool { return h.Mask&unix.STATX_BTIME == 0 })},
+	"Statx.Btime":            {Class: Bounded, nsec: "Nsec", within: of(wasBorn)},
 	"Statx.Ctime":            {Class: Bounded, nsec: "Nsec"},
 	"Statx.Mtime":            {Class: Bounded, nsec: "Nsec"},
 	"Statx.RdevMajor":        {Class: Determined, free: of(func(w, _ *fuse.Statx) bool { return !isDevice(uint32(w.Mode)) })},
@@ -149,6 +149,12 @@ var classes = map[string]class{
 	"CopyFileRangeIn.NodeIdOut": renamed(Node),
 	"StatxIn.Fh":                renamed(Fh),
 	"ForgetOne.NodeId":          renamed(Node),
+}
+
+// wasBorn: there is a time of birth, or it says that there is none. When that was
+// no other reply says, so a ledger can't know.
+func wasBorn(_, h *fuse.Statx) bool {
+	return h.Mask&unix.STATX_BTIME == 0 || h.Btime.Sec > 0 && h.Btime.Sec <= h.Ctime.Sec
 }
 
 // besideSeconds is what is compared with another field, as one time.

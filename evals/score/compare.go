@@ -119,6 +119,9 @@ func (c *comparison) translated(d Diff, gold name) Diff {
 func (c *comparison) time(path string, f *field, w, h reflect.Value) {
 	want, have := f.timeAt(w), f.timeAt(h)
 	right, class := c.gold.nows.holds(want, have, c.req.Header.Now)
+	if f.class.within != nil {
+		right, class = f.class.within(w.FieldByIndex(f.owner), h.FieldByIndex(f.owner)), Bounded
+	}
 	c.check(right, diff(path+f.path, class, timeText(want), timeText(have)))
 }
 

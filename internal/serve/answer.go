@@ -79,7 +79,7 @@ func (s *Server) replyByLedger(c *conversation) []byte {
 	}
 	state.Page = true
 	dense(state)
-	w := &world{fs: reference.Restore(s.o.World, state)}
+	w := &world{fs: reference.Restore(c.options(s.o.World), state)}
 	return s.numbers.serve(c.world(), w, c.last.request)
 }
 

@@ -4,9 +4,12 @@ package serve
 // there have been, what was answered, and what is asked now.
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/llmfs-raw/llmfs-raw/internal/model/reference"
 )
 
 // conversation is what messages say.
@@ -124,4 +127,32 @@ func (c *conversation) seed() string {
 		}
 	}
 	return ""
+}
+
+// settings are mount options that a system message may have, as JSON on a line of
+// their own after "Mount options: "; nil where there are none.
+func (c *conversation) settings() (all map[string]string) {
+	const start = "\nMount options: "
+	for i := range c.system {
+		if _, after, ok := strings.Cut(c.system[i].content(), start); ok {
+			line, _, _ := strings.Cut(after, "\n")
+			if json.Unmarshal([]byte(line), &all) == nil {
+				return all
+			}
+		}
+	}
+	return nil
+}
+
+// options are those of the conversation, or else those given.
+func (c *conversation) options(otherwise reference.Options) reference.Options {
+	settings := c.settings()
+	if settings == nil {
+		return otherwise
+	}
+	o, err := reference.FromSettings(settings)
+	if err != nil {
+		return otherwise
+	}
+	return o
 }

@@ -40,6 +40,9 @@
 // order of a directory's names and their cookies, which stay what was told, with
 // new names last.
 //
+// The filesystem is mounted as the server's options say, or as a line of a system
+// message does, "Mount options: " and an object as the header of a trace has it.
+//
 // In a window, a node that was not mentioned within it is ESTALE and a name
 // missing. A tree that a system message shows as a seed is there from the start.
 // SETLKW of a lock that is held fails with EAGAIN: another prompt would have to

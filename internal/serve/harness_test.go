@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"time"
 
@@ -38,7 +39,7 @@ type needs interface {
 
 // started is a server on a socket.
 func started(t needs, o Options) (base string, s *Server, stop func()) {
-	if o.World == (reference.Options{}) {
+	if reflect.ValueOf(o.World).IsZero() {
 		o.World = small
 	}
 	s = New(o)

@@ -80,10 +80,10 @@ func (w *worlds) take(k key) *world {
 func (w *worlds) fresh(c *conversation) *world {
 	if seed := c.seed(); seed != "" {
 		if state, err := parseLedger(seed); err == nil {
-			return &world{fs: reference.Restore(w.options, state)}
+			return &world{fs: reference.Restore(c.options(w.options), state)}
 		}
 	}
-	return &world{fs: reference.New(w.options)}
+	return &world{fs: reference.New(c.options(w.options))}
 }
 
 // save keeps a copy if it is time for one.

@@ -6,6 +6,7 @@ package session
 import (
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
@@ -20,6 +21,7 @@ type ledger struct {
 	statfs  *fuse.StatfsOut // as last told
 	off     []string        // opcodes answered ENOSYS for good, sorted
 	last    highest
+	atime   bool // reading sets it
 }
 
 // highest are the largest numbers that a model has given out.
@@ -138,6 +140,15 @@ func (n *node) touch(now proto.Time, modified bool) {
 			a.Mtime, a.Mtimensec = uint64(now.Sec), now.Nsec
 		}
 	})
+}
+
+// accessed sets atime, where reading does.
+func (s *step) accessed() {
+	if !s.l.atime || s.in("Flags")&syscall.O_NOATIME != 0 {
+		return
+	}
+	now := s.now()
+	s.node.change(func(a *fuse.Attr) { a.Atime, a.Atimensec = uint64(now.Sec), now.Nsec })
 }
 
 // resize sets the size; new bytes are zeros.

@@ -210,7 +210,11 @@ func (s *step) killed(n *node, kill bool) {
 	})
 }
 
-func (s *step) pointsTo() { target := string(s.reply.Data); s.node.target = &target }
+func (s *step) pointsTo() {
+	target := string(s.reply.Data)
+	s.node.target = &target
+	s.accessed()
+}
 
 func (s *step) pointed() {
 	if s.child != nil {

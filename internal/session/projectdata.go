@@ -14,6 +14,7 @@ import (
 func (s *step) read() {
 	off := s.in("Offset")
 	s.node.content.put(chunk{off: off, data: present(s.reply.Data)})
+	s.accessed()
 }
 
 // present is b, but nil where it is empty: a chunk without data is zeros.
@@ -55,6 +56,7 @@ func (s *step) copied() {
 		k.off = k.off - from + off
 		to.content.put(k)
 	}
+	s.accessed()
 	to.touch(s.now(), true)
 	s.killed(to, s.req.Header.Uid != 0)
 }

@@ -94,6 +94,7 @@ func (n *node) forget(name string) {
 // one, or to the end cookie, are the whole directory. Cookies need not rise:
 // what a cookie means is the place after the entry that it was told with.
 func (s *step) entries() {
+	s.accessed()
 	page := s.reply.Entries
 	start, known := s.node.places[s.in("Offset")]
 	contiguous := s.in("Offset") == 0 || known && start <= s.node.listed

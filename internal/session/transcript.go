@@ -19,6 +19,10 @@ type Transcript struct {
 // NewTranscript begins a conversation. The options are those for language models.
 func NewTranscript(o Options) *Transcript { return &Transcript{newMemory(&o), o.Fields} }
 
+// StrictAtime says that reading sets atime, as on a mount with strictatime, so
+// that a ledger brings it forward as well.
+func (t *Transcript) StrictAtime() { t.memory.ledger.atime = true }
+
 // Prompt is the question for a request, after all that was accepted before.
 func (t *Transcript) Prompt(req *proto.Request) (*model.Prompt, error) {
 	text, err := proto.AppendRequestJSON(nil, req)
