@@ -20,6 +20,8 @@ type Report struct {
 	Sources []Source  `json:"sources"`
 	Notes   []string  `json:"notes"`
 	Entries []*Entry  `json:"entries"` // by mode, the best first
+
+	steps []step
 }
 
 // Entry is one model in one mode. Shares are of Steps, 0 to 1.
@@ -51,6 +53,19 @@ type Entry struct {
 
 	group *group
 	tasks map[int]*attempts
+}
+
+// Failures are a bounded sample of the failed steps.
+func (e *Entry) Failures() []*Failure {
+	list := e.group.sample.failures()
+	return list[:min(len(list), sampleSize)]
+}
+
+func (e *Entry) right() (n int) {
+	for _, t := range e.tasks {
+		n += t.right
+	}
+	return n
 }
 
 // Survival is how far rollouts came.
@@ -109,7 +124,7 @@ func bin(n int) (string, int) {
 
 // Build computes the report.
 func Build(r *Runs) *Report {
-	rep := &Report{Version: 1, Sources: r.Sources, Notes: r.notes()}
+	rep := &Report{Version: 1, Sources: r.Sources, Notes: r.notes(), steps: r.steps}
 	for _, s := range r.Sources {
 		if s.Created.After(rep.Created) {
 			rep.Created = s.Created
