@@ -73,7 +73,7 @@ func (c counter) tokens(text string) (int, error) {
 
 func (c counter) trace(r *readTrace, o *Options, used *model.Usage) error {
 	clear(c)
-	return Prompts(r.gold, o.transcript(r.trace.Header.Options), func(i int, p *model.Prompt) error {
+	return Prompts(r.gold, o.Transcript(r.trace.Header.Options), func(i int, p *model.Prompt) error {
 		texts := []string{string(p.Schema.JSON)}
 		for k := range p.Messages {
 			texts = append(texts, p.Messages[k].Content)

@@ -23,8 +23,8 @@ func (r *Options) told(settings map[string]string) session.Options {
 	return o
 }
 
-// transcript begins the conversation about a trace.
-func (r *Options) transcript(settings map[string]string) *session.Transcript {
+// Transcript begins the conversation about a trace with these settings.
+func (r *Options) Transcript(settings map[string]string) *session.Transcript {
 	t := session.NewTranscript(r.told(settings))
 	if readsTouch(settings) {
 		t.StrictAtime()
@@ -39,7 +39,7 @@ func (j *job) forcedLanguage(ctx context.Context) error {
 	s.Fields = j.Session.Fields
 	answers := make([]answered, len(j.gold.Pairs))
 	group, inner := errgroup.WithContext(ctx)
-	err := Prompts(j.gold, j.transcript(j.trace.Header.Options), func(i int, p *model.Prompt) error {
+	err := Prompts(j.gold, j.Transcript(j.trace.Header.Options), func(i int, p *model.Prompt) error {
 		limits := j.asker.limits[j.contestant]
 		if err := limits.acquire(inner); err != nil {
 			return err
@@ -94,7 +94,7 @@ func (j *job) rolloutLanguage(ctx context.Context) error {
 	s := j.gold.Rollout()
 	s.Fields = j.Session.Fields
 	way := rollout{job: j, state: s}
-	t := j.transcript(j.trace.Header.Options)
+	t := j.Transcript(j.trace.Header.Options)
 	for i, p := range j.gold.Pairs {
 		req := s.Request(i)
 		switch {
