@@ -154,7 +154,7 @@ var classes = map[string]class{
 // wasBorn: there is a time of birth, or it says that there is none. When that was
 // no other reply says, so a ledger can't know.
 func wasBorn(_, h *fuse.Statx) bool {
-	return h.Mask&unix.STATX_BTIME == 0 || h.Btime.Sec > 0 && h.Btime.Sec <= h.Ctime.Sec
+	return h.Mask&unix.STATX_BTIME == 0 || h.Btime.Sec != 0 && int64(h.Btime.Sec) <= int64(h.Ctime.Sec)
 }
 
 // besideSeconds is what is compared with another field, as one time.

@@ -77,7 +77,7 @@ func (s *Server) replyByLedger(c *conversation) []byte {
 	if err != nil || c.last.blind() {
 		return fail
 	}
-	state.Page = true
+	state.Page, state.End = true, !c.last.left.entries
 	dense(state)
 	w := &world{fs: reference.Restore(c.options(s.o.World), state)}
 	return s.numbers.serve(c.world(), w, c.last.request)

@@ -35,7 +35,7 @@ type envelope struct {
 }
 
 // leftOut is what the ledger has and does not show.
-type leftOut struct{ bytes, xattrs bool }
+type leftOut struct{ bytes, xattrs, entries bool }
 
 func parseEnvelope(text string) (e envelope) {
 	if len(text) == 0 || text[0] != '{' || !gjson.Valid(text) {
@@ -53,7 +53,7 @@ func parseEnvelope(text string) (e envelope) {
 		e.since = append(e.since, since.Raw)
 	}
 	e.ledger, e.invalid = v.Get("Ledger").Raw, v.Get("Invalid").Exists()
-	e.left = leftOut{v.Get("LeftOut.Bytes").Int() > 0, v.Get("LeftOut.Xattrs").Int() > 0}
+	e.left = leftOut{v.Get("LeftOut.Bytes").Int() > 0, v.Get("LeftOut.Xattrs").Int() > 0, v.Get("LeftOut.Entries").Int() > 0}
 	return e
 }
 

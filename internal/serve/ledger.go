@@ -62,7 +62,7 @@ type nodeJSON struct {
 	Content        []contentJSON
 	Xattrs         []xattrJSON
 	XattrsComplete bool
-	Locks          []reference.LockState
+	Locks          []lockJSON
 }
 
 type entryJSON struct {
@@ -77,6 +77,12 @@ type contentJSON struct {
 	Offset        number
 	Data          blob
 	Zeros, Length number
+}
+
+type lockJSON struct {
+	Owner, Start, End number
+	Typ, Pid          uint32
+	Flock             bool
 }
 
 type xattrJSON struct {
@@ -125,8 +131,14 @@ func outOf[T any](op proto.Opcode, text json.RawMessage) (*T, error) {
 }
 
 func (n *nodeJSON) state(s *reference.NodeState) error {
-	s.ID, s.Target, s.Locks = uint64(n.NodeId), string(n.Target), n.Locks
+	s.ID, s.Target = uint64(n.NodeId), string(n.Target)
+	for _, l := range n.Locks {
+		s.Locks = append(s.Locks, reference.LockState{
+			Owner: uint64(l.Owner), Start: uint64(l.Start), End: uint64(l.End), Typ: l.Typ, Pid: l.Pid, Flock: l.Flock,
+		})
+	}
 	s.Dir, s.Count = n.Complete != nil, n.Count
+	s.Whole = s.Dir && *n.Complete
 	if n.Attr != nil {
 		text := append(append([]byte(`{"AttrValid":0,"AttrValidNsec":0,"Attr":`), n.Attr...), '}')
 		out, err := outOf[fuse.AttrOut](proto.OpGetattr, text)

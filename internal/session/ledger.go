@@ -33,6 +33,7 @@ type node struct {
 	attr       fuse.Attr
 	told       bool // attr has been told; until then only its type is known
 	generation uint64
+	met        bool // the kernel has been told of it
 
 	links    []link            // the names it has
 	entries  map[string]*entry // of a directory: the names in it
@@ -151,7 +152,7 @@ func (s *step) accessed() {
 	s.node.change(func(a *fuse.Attr) { a.Atime, a.Atimensec = uint64(now.Sec), now.Nsec })
 }
 
-// resize sets the size; new bytes are zeros.
+// resize sets the size; new bytes are zeros, and blocks beyond it are freed.
 func (n *node) resize(size uint64) {
 	if !n.told {
 		return
@@ -161,7 +162,13 @@ func (n *node) resize(size uint64) {
 	} else {
 		n.content.cut(size)
 	}
-	n.change(func(a *fuse.Attr) { a.Size = size })
+	const page, sectors = 4096, 8
+	n.change(func(a *fuse.Attr) {
+		if size < a.Size {
+			a.Blocks = min(a.Blocks, (size+page-1)/page*sectors)
+		}
+		a.Size = size
+	})
 }
 
 // link notes that a name leads to child.
