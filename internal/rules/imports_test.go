@@ -46,6 +46,7 @@ var allowed = map[string][]string{
 	"evals/run":                {"proto", "schema", "internal/trace", "internal/model", "internal/model/reference", "internal/session", "evals", "evals/score"},
 	"evals/report":             {"evals"},
 	"evals/kill":               {"internal/model/faulty", "internal/model/reference", "evals", "evals/run"},
+	"evals/export":             {"proto", "schema", "internal/trace", "internal/model", "internal/session", "evals", "evals/run", "evals/score"},
 	"cmd/llmfs-raw":            {"*"},
 
 	// Tests and benchmarks of the whole, through the command.
