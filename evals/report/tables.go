@@ -26,7 +26,7 @@ type grid struct {
 func (g *grid) row(cells ...string) { g.rows = append(g.rows, cells) }
 
 // left are the columns of words; all others are numbers.
-var left = map[string]bool{"model": true, "mode": true, "area": true, "opcode": true, "trace": true, "op": true, "why": true, "flip": true}
+var left = map[string]bool{"model": true, "mode": true, "area": true, "opcode": true, "trace": true, "op": true, "A": true, "B": true, "why": true, "flip": true}
 
 func (g *grid) writer() table.Writer {
 	w := table.NewWriter()
