@@ -11,7 +11,8 @@ import (
 )
 
 // Shorten is the lean form of a reply to req as the codec writes it: without
-// what Complete gives back. It is the reply itself where nothing can go.
+// what Complete gives back. It is the reply itself where that is no lean reply:
+// some field that has to go is not as its default.
 func Shorten(req *proto.Request, reply []byte) []byte {
 	row := req.Op.Row()
 	list, err := members(reply)
@@ -31,7 +32,8 @@ func Shorten(req *proto.Request, reply []byte) []byte {
 		out.add(m.name, m.value)
 	}
 	short := out.end()
-	if whole, err := Complete(req, short); err != nil || !bytes.Equal(whole, reply) {
+	whole, err := Complete(req, short)
+	if err != nil || !bytes.Equal(whole, reply) || Validate(req.Op, Lean, Wrap(short)) != nil {
 		return reply
 	}
 	return short
