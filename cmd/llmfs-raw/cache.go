@@ -42,6 +42,12 @@ func (f *cacheFlag) choose(o *mountOptions) error {
 	kind, argument, _ := strings.Cut(o.model, ":")
 	language := kind != "reference" && kind != "replay"
 	asked := o.ownPermissions || o.directIO // what needs OPEN
+	if o.told.base {
+		if *f != "" || !language {
+			return errors.New("--baseline is for language models, and caches nothing")
+		}
+		*f = cacheNormal // as far as INIT goes: the session takes out what replies say
+	}
 	switch {
 	case *f == cacheAggressive && asked:
 		return errors.New("--cache aggressive goes without OPEN, which --own-permissions and --direct-io need")

@@ -91,12 +91,14 @@ type sessionFlags struct {
 	budget  session.Budget
 	prices  string
 	warm    bool
+	base    bool
 }
 
 func (s *sessionFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.context, "context", "ledger", "what a language model is shown of the past: full, window:N, ledger or ledger:N")
 	s.fields = formFlag{schema.Lean}
 	f.Var(&s.fields, "fields", "reply fields to ask for: all, or lean")
+	f.BoolVar(&s.base, "baseline", false, "for comparison: each request is a question, one at a time, with the whole history, and nothing is cached")
 	f.StringVar(&s.persona, "persona", "", "what the world is, as `TEXT` or a file of it")
 	f.StringVar(&s.seed, "seed", "", "begin with the tree at `DIR`")
 	f.Float64Var(&s.budget.MaxCost, "max-cost", 0, "US dollars to spend at most; then EDQUOT")
@@ -110,6 +112,9 @@ func (s *sessionFlags) flags(f *pflag.FlagSet) {
 func (s *sessionFlags) options(name string) (o session.Options, err error) {
 	if o.Context, err = session.ParseContext(s.context); err != nil {
 		return o, fmt.Errorf("--context: %w", err)
+	}
+	if s.base {
+		o.Baseline, o.Context, s.fields = true, session.Context{Kind: session.Full}, formFlag{schema.All}
 	}
 	if o.Context.Kind == session.None {
 		return o, fmt.Errorf("--context none is for embedded models, want full, window:N or ledger")

@@ -11,6 +11,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -74,7 +75,7 @@ func bench(o options) error {
 		return err
 	}
 	s.board.print(os.Stdout)
-	return s.memory(os.Stdout)
+	return errors.Join(s.memory(os.Stdout), s.models(os.Stdout))
 }
 
 func exit(err error) {

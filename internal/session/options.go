@@ -35,6 +35,10 @@ type Options struct {
 	// O_TRUNC to its own cache and tell nobody.
 	OpenOff bool
 
+	// Baseline has every request answered by the model, one at a time, and the
+	// kernel remember nothing, as llmfs did. It is for comparison, with Full.
+	Baseline bool
+
 	// PromptTokens bounds turns and ledger under Ledger, by estimate; 0 is
 	// 32,000. A prompt is far shorter unless the request is about much data.
 	PromptTokens int

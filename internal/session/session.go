@@ -21,6 +21,7 @@ type Session struct {
 	xattrs *bearers    // nil unless NoXattrs is set
 	attrs  *attributes // nil unless KeepAttrs is set
 	budget budget
+	turn   turnstile // of Baseline
 	count  counters
 	usage  usages
 	texts  sync.Pool // of *texts
@@ -61,6 +62,9 @@ func (s *Session) Handle(ctx context.Context, req *proto.Request) *proto.Reply {
 }
 
 func (s *Session) answer(ctx context.Context, req *proto.Request) (*proto.Reply, error) {
+	if s.opts.Baseline {
+		return s.oneByOne(ctx, req)
+	}
 	if reply := s.shortcut(req); reply != nil {
 		return reply, nil
 	}

@@ -10,7 +10,40 @@ import (
 	"time"
 )
 
-var accountLine = regexp.MustCompile(`is mounted; \d+ requests, (\d+) of them answered by the model\n`)
+var (
+	accountLine = regexp.MustCompile(`is mounted; \d+ requests, (\d+) of them answered by the model\n`)
+	callsLine   = regexp.MustCompile(`(?m)^model: (\d+) calls`)
+	tokensLine  = regexp.MustCompile(`(?m)^tokens: (\d+) in \((\d+) of them cached\), (\d+) out`)
+)
+
+// An Account is what a mount's language model has done.
+type Account struct{ Calls, In, Cached, Out int } // In to Out are tokens
+
+// Less is what was done after an earlier account.
+func (a Account) Less(b Account) Account {
+	return Account{a.Calls - b.Calls, a.In - b.In, a.Cached - b.Cached, a.Out - b.Out}
+}
+
+// Account is what the model has done since the mount.
+func (d *Daemon) Account() (a Account, err error) {
+	if _, err = d.Answered(); err != nil {
+		return a, err
+	}
+	text := d.Output()
+	if at := accountLine.FindAllStringIndex(text, -1); len(at) > 0 {
+		text = text[at[len(at)-1][0]:]
+	}
+	numbers(callsLine.FindStringSubmatch(text), &a.Calls)
+	numbers(tokensLine.FindStringSubmatch(text), &a.In, &a.Cached, &a.Out)
+	return a, nil
+}
+
+// numbers reads the groups of a match; without one, all stays as it is.
+func numbers(groups []string, to ...*int) {
+	for i := range min(len(to), len(groups)-1) {
+		*to[i], _ = strconv.Atoi(groups[i+1]) // the expression has digits only
+	}
+}
 
 // quiet is how long nothing must have happened for an account to be settled:
 // what nobody waits for, FORGET say, reaches the daemon late.
