@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/llmfs-raw/llmfs-raw/internal/serve"
+	"github.com/llmfs-raw/llmfs-raw/proto"
 )
 
 // serveOptions are the flags of serve.
@@ -22,6 +23,7 @@ type serveOptions struct {
 	faults     string
 	firstToken time.Duration
 	tokenRate  float64
+	cache      cacheFlag
 }
 
 func serveCommand() *cobra.Command {
@@ -45,11 +47,17 @@ so that everything between a mount and a model can be tried without one.`,
 	f.StringVar(&o.faults, "faults", "", "a `FILE` that says what goes wrong, and when")
 	f.DurationVar(&o.firstToken, "first-token", 0, "how long the first token of an answer takes")
 	f.Float64Var(&o.tokenRate, "tokens-per-second", 0, "how fast further tokens come (default at once)")
+	o.cache = cacheNormal
+	f.Var(&o.cache, "cache", "what the model lets the kernel do by itself: none, normal, or, for mounts with --cache aggressive, all that the prompt teaches")
 	return c
 }
 
 func serveAPI(c *cobra.Command, o *serveOptions) error {
 	opts := serve.Options{Models: o.models, Key: o.key, Latency: serve.Latency{FirstToken: o.firstToken, TokensPerSecond: o.tokenRate}}
+	o.cache.reference(&opts.World)
+	if o.cache == cacheAggressive {
+		opts.World.Off = []proto.Opcode{proto.OpSetxattr, proto.OpGetxattr, proto.OpListxattr, proto.OpRemovexattr}
+	}
 	if o.faults != "" {
 		faults, err := serve.ReadFaults(o.faults)
 		if err != nil {

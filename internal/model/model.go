@@ -21,7 +21,7 @@ type Prompt struct {
 	Request []byte // the request as JSON; valid until Answer returns
 	Scratch []byte // memory that the reply may be appended to, at Scratch[:0]
 	// Messages are the conversation that ends in the request, for models that
-	// read text; Schema is what its answer must be. Both are empty for models
+	// read text, and valid until Answer returns; Schema is what its answer must be. Both are empty for models
 	// that need the request alone.
 	Messages []Message
 	Schema   Schema

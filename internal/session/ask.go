@@ -68,9 +68,10 @@ func (s *Session) converse(ctx context.Context, req *proto.Request) (*proto.Repl
 		return nil, err
 	}
 	q := s.memory.ask(req, string(text))
+	defer s.memory.finish(q)
 	p := &model.Prompt{Op: req.Op, Request: text, Messages: q.messages, Schema: s.schemaOf(req.Op)}
 	for repairs := 0; ; repairs++ {
-		answer, err := s.call(ctx, req, p, q.tokens())
+		answer, err := s.call(ctx, req, p, q.tokens)
 		if err != nil {
 			return nil, err
 		}

@@ -30,7 +30,7 @@ type script struct {
 func (s *script) Answer(_ context.Context, p *model.Prompt) (*model.Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.prompts = append(s.prompts, p)
+	s.prompts = append(s.prompts, kept(p))
 	line := s.lines[0]
 	if len(s.lines) > 1 {
 		s.lines = s.lines[1:]

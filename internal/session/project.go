@@ -148,6 +148,7 @@ func (l *ledger) take(out *fuse.EntryOut) *node {
 		n.generation = out.Generation
 	}
 	n.tell(&out.Attr)
+	n.met = true
 	return n
 }
 

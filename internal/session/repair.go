@@ -36,11 +36,3 @@ func shortened(answer []byte) string {
 	}
 	return "(nothing)"
 }
-
-// tokens estimates the length of the conversation.
-func (q *question) tokens() (n int) {
-	for i := range q.messages {
-		n += textTokens(len(q.messages[i].Content))
-	}
-	return n
-}

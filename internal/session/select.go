@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
+
 	"github.com/llmfs-raw/llmfs-raw/proto"
 )
 
@@ -138,8 +140,22 @@ func (s *selection) showName(dir uint64, name string) {
 		s.showEntry(s.view(dir), e)
 		if e.node != 0 {
 			s.showNode(e.node)
+			s.introduce(e.node)
 		}
 	}
+}
+
+// maxAlong is the most bytes of a file's content that come along with its entry.
+const maxAlong = 4096
+
+// introduce shows the content of a short file that the kernel is to hear of for
+// the first time: it can come along.
+func (s *selection) introduce(id uint64) {
+	n := s.l.nodes[id]
+	if s.p.out.entry == nil || s.p.makes || n == nil || n.met || !n.told || n.kind() != fuse.S_IFREG || n.attr.Size > maxAlong || s.room < 2*maxAlong {
+		return
+	}
+	s.showBytes(id, 0, n.attr.Size, true)
 }
 
 func (s *selection) showEntry(v *view, e *entry) {

@@ -5,6 +5,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -31,7 +32,7 @@ func newRight() *right {
 
 func (r *right) Answer(ctx context.Context, p *model.Prompt) (*model.Answer, error) {
 	r.mu.Lock()
-	r.prompts = append(r.prompts, p)
+	r.prompts = append(r.prompts, kept(p))
 	if len(r.prompts) > 32 {
 		r.prompts = r.prompts[1:]
 	}
@@ -168,4 +169,11 @@ func transcript(messages []model.Message) string {
 		text += fmt.Sprintf("%s: %s\n", m.Role, m.Content)
 	}
 	return text
+}
+
+// kept is a copy of a prompt: its messages are valid until the answer only.
+func kept(p *model.Prompt) *model.Prompt {
+	c := *p
+	c.Messages = slices.Clone(p.Messages)
+	return &c
 }

@@ -65,7 +65,7 @@ func (c *cloner) directory(n *inode) {
 	if n.dir == nil {
 		return
 	}
-	d := &directory{last: n.dir.last, unseen: n.dir.unseen, page: n.dir.page}
+	d := &directory{last: n.dir.last, unseen: n.dir.unseen, page: n.dir.page, ends: n.dir.ends}
 	if d.parent = c.to.inodes[n.dir.parent.ino]; d.parent == nil {
 		d.parent = c.to.inodes[rootIno]
 	}

@@ -34,6 +34,7 @@ type directory struct {
 
 	unseen int  // names that there are beside those in byName; see Restore
 	page   bool // order is one page of a listing, with seqs in any order
+	ends   bool // the page is the last
 }
 
 func newDirectory(parent *inode) *directory {

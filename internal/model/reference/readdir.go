@@ -51,7 +51,7 @@ func (l *listing) list(n *inode, cookie uint64) (more bool) {
 		more = !l.add(e.name, e.node, e.seq)
 		return !more
 	})
-	if entries := l.c.reply.Entries; l.c.fs.opt.EndCookie && !more && !n.dir.page && len(entries) > 0 {
+	if entries := l.c.reply.Entries; l.c.fs.opt.EndCookie && !more && (!n.dir.page || n.dir.ends) && len(entries) > 0 {
 		entries[len(entries)-1].Off = proto.EndCookie
 	}
 	return more

@@ -26,6 +26,9 @@ type State struct {
 	// Page says that entries are only those that the next request needs, so that
 	// a listing has just them, in their order, from whatever cookie it goes on.
 	Page bool
+	// End says that a page reaches the end of the listing, where its directory is
+	// known whole.
+	End bool
 }
 
 // NodeState is what is known of one node.
@@ -33,7 +36,8 @@ type NodeState struct {
 	ID      uint64
 	Attr    *fuse.Attr // nil where only the type is known; Ino and a directory's Size are not looked at
 	Target  string     // of a symbolic link
-	Dir     bool       // it is a directory, with the next two
+	Dir     bool       // it is a directory, with the next three
+	Whole   bool       // no name is missing but those of a page
 	Count   int        // names that there are
 	Entries []EntryState
 	Content []RangeState
@@ -105,10 +109,10 @@ func (f *FS) known(id uint64, format uint32) *inode {
 	n := f.inodes[id]
 	if n == nil {
 		n = &inode{ino: id, format: format, mode: format | 0o644, nlink: 1}
+		n.lookups.Store(1)
 		f.inodes[id] = n
 		f.space.takeInode()
 	}
-	n.lookups.Store(1)
 	if format == sIFDIR && n.dir == nil {
 		n.mode, n.nlink = sIFDIR|0o755, 2
 		n.dir = newDirectory(f.inodes[rootIno])
@@ -132,12 +136,30 @@ func (f *FS) restoreNode(s *NodeState) {
 	for _, r := range s.Content {
 		f.restoreRange(n, r)
 	}
+	if s.along() {
+		n.lookups.Store(0) // it is shown because the kernel is to hear of it first now
+	}
 	if s.Attr != nil {
 		n.data.reserveMore(&f.space, int64(s.Attr.Blocks*512/pageSize))
 	}
 	for _, l := range s.Locks {
 		n.restoreLock(l)
 	}
+}
+
+// along says that the whole content is there.
+func (s *NodeState) along() bool {
+	if s.Attr == nil || s.Attr.Size == 0 {
+		return false
+	}
+	end := uint64(0)
+	for _, r := range s.Content {
+		if r.Off != end || r.Hidden > 0 {
+			return false
+		}
+		end += uint64(len(r.Data)) + r.Zeros
+	}
+	return end >= s.Attr.Size
 }
 
 // format is the type of a node, as far as it is known.
@@ -245,6 +267,7 @@ func (f *FS) restoreEntries(s *NodeState, all *State) {
 	}
 	d := n.dir
 	d.page, d.unseen = all.Page, max(0, s.Count-len(s.Entries))
+	d.ends = s.Whole && all.End
 	d.byName = make(map[string]*dirent, len(s.Entries))
 	d.order = make([]*dirent, len(s.Entries))
 	d.last = max(d.last, all.LastCookie)
