@@ -10,7 +10,9 @@ import (
 	"github.com/llmfs-raw/llmfs-raw/evals"
 	"github.com/llmfs-raw/llmfs-raw/evals/run"
 	"github.com/llmfs-raw/llmfs-raw/evals/sample"
+	"github.com/llmfs-raw/llmfs-raw/evals/score"
 	"github.com/llmfs-raw/llmfs-raw/internal/model/reference"
+	"github.com/llmfs-raw/llmfs-raw/internal/trace"
 )
 
 func referenceWorld(settings map[string]string) (run.World, error) {
@@ -47,15 +49,53 @@ func lines(t testing.TB, dir string) (list []*evals.StepResult) {
 
 func TestReferenceIsRight(t *testing.T) {
 	o := options(t, referee)
-	s, err := run.Run(context.Background(), o)
+	allRight(t, o, 2)
+	s, err := evals.ReadSummary(o.Dir)
 	require.NoError(t, err)
-	for _, l := range lines(t, o.Dir) {
-		assert.Equal(t, evals.Correct, l.Stage, "%s %s %d %s %s: %v %v", l.Mode, l.Trace, l.Pair, l.Request, l.Reply, l.Diffs, l.Problems)
+	assert.Equal(t, 2*(o.Traces[0].Steps+o.Traces[1].Steps), s.Steps)
+}
+
+// permuted is a trace under other numbers: a reference that gives out these is as right.
+func permuted(t testing.TB, tr *evals.Trace, by uint64) *evals.Trace {
+	g := score.NewGold(tr)
+	s := g.Rollout()
+	s.Number = func(kind score.Kind, n uint64) uint64 { return 1000 + by*n%997 }
+	out := &evals.Trace{TraceInfo: tr.TraceInfo, Header: tr.Header}
+	for i, p := range tr.Pairs {
+		q := &trace.Pair{Req: s.Request(i), Note: p.Note}
+		if p.Rep != nil {
+			q.Rep = s.Adopt(i)
+		} else {
+			s.Pass(i)
+		}
+		out.Pairs = append(out.Pairs, q)
 	}
-	require.Len(t, s.Scores, 2)
-	for _, m := range s.Scores {
-		assert.Equal(t, 1.0, m.Score)
-		assert.Equal(t, o.Traces[0].Steps+o.Traces[1].Steps, m.Steps)
+	return out
+}
+
+func TestReferenceIsRightUnderOtherNumbers(t *testing.T) {
+	files, names := sample.Files().Trace("files"), sample.Names().Trace("names")
+	all, err := sample.Corpus(t.TempDir(), permuted(t, files, 7), permuted(t, names, 11))
+	require.NoError(t, err)
+	o := options(t, referee)
+	o.Corpus, o.Traces = all, all.Traces(evals.Core)
+	allRight(t, o, 2)
+}
+
+func BenchmarkForced(b *testing.B) { benchmark(b, evals.Forced) }
+
+func BenchmarkRollout(b *testing.B) { benchmark(b, evals.Rollout) }
+
+// benchmark runs the embedded corpus, as 'evals run' does.
+func benchmark(b *testing.B, mode evals.Mode) {
+	all, err := evals.Embedded()
+	require.NoError(b, err)
+	o := run.Options{Corpus: all, Traces: all.Traces(evals.Full), Contestants: []*run.Contestant{referee}, Modes: []evals.Mode{mode}, Dir: b.TempDir()}
+	steps := 0
+	for b.Loop() {
+		s, err := run.Run(context.Background(), o)
+		require.NoError(b, err)
+		steps += s.Steps
 	}
-	assert.Equal(t, 1.0, s.Scores[1].Survived)
+	b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
 }

@@ -73,23 +73,29 @@ func (s *State) Adopt(i int) *proto.Reply {
 	s.said = nil
 	gold := s.gold.Pairs[i].Rep
 	r := *gold
-	fresh := func(kind Kind, n uint64) uint64 {
-		if n == 0 {
-			return 0
-		}
-		return s.renaming.fresh(name{kind: kind, n: n})
-	}
 	if gold.Out != nil {
-		r.Out = s.rewrite(gold.Out, fresh)
+		r.Out = s.rewrite(gold.Out, s.fresh)
 	}
 	r.Entries = slices.Clone(gold.Entries)
 	for k := range r.Entries {
 		e := &r.Entries[k]
-		e.Ino = fresh(Ino, e.Ino)
-		e.Entry = *s.rewrite(&e.Entry, fresh).(*fuse.EntryOut)
+		e.Ino = s.fresh(Ino, e.Ino)
+		e.Entry = *s.rewrite(&e.Entry, s.fresh).(*fuse.EntryOut)
 	}
 	s.Accept(i, &r)
 	return &r
+}
+
+// fresh is the model's number, found or given.
+func (s *State) fresh(kind Kind, n uint64) uint64 {
+	gold := name{kind: kind, n: n}
+	if n == 0 {
+		return 0
+	}
+	if _, known := s.renaming.model(gold); !known && s.Number != nil {
+		s.renaming.bind(gold, s.Number(kind, n))
+	}
+	return s.renaming.fresh(gold)
 }
 
 // Numbers are the node id and the handle that gold's reply to pair i gives out,

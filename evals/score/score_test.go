@@ -162,6 +162,7 @@ func TestForms(t *testing.T) {
 					said = schema.Shorten(p.Req, said)
 				}
 				r := s.Step(i, schema.Wrap(said))
+				assert.NoError(t, schema.Validate(p.Req.Op, form, schema.Wrap(said)), "what is canonical is valid")
 				assert.Equal(t, evals.Correct, r.Stage, "%s: %v %v", said, r.Diffs, r.Problems)
 				assert.Equal(t, 1.0, r.Credit)
 			}

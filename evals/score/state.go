@@ -15,6 +15,9 @@ type State struct {
 	// object around them, as embedded models give them.
 	Fields schema.Form
 	Bare   bool
+	// Number gives numbers to what Adopt finds new; nil keeps gold's where they
+	// are free. It must not give one twice.
+	Number func(kind Kind, gold uint64) uint64
 
 	gold     *Gold
 	renaming *renaming // nil where the history is gold
