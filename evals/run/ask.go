@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/llmfs-raw/llmfs-raw/internal/model"
 	"github.com/llmfs-raw/llmfs-raw/proto"
@@ -35,6 +36,8 @@ var hopeless = []model.Kind{model.Denied, model.Rejected}
 type asker struct {
 	o     *Options
 	cache *cache
+
+	flights singleflight.Group
 
 	mu      sync.Mutex
 	models  map[modelKey]model.Model
@@ -79,12 +82,29 @@ func (a *asker) paid() float64 {
 	return a.spent
 }
 
-// ask is for callers that hold a place of the contestant's limiter.
+// ask is for callers that hold a place of the contestant's limiter. A question
+// that is on its way already, as the first ones of forced steps and rollouts can
+// be the same, is asked once.
 func (a *asker) ask(ctx context.Context, c *Contestant, trial int, p *model.Prompt) (answered, error) {
 	key := questionKey(c, trial, p)
-	if k, ok := a.cache.get(key); ok {
-		return k.answered(), nil
+	led := false
+	said, err, _ := a.flights.Do(key, func() (any, error) {
+		led = true
+		if k, ok := a.cache.get(key); ok {
+			return k.answered(), nil
+		}
+		return a.fresh(ctx, c, trial, p, key)
+	})
+	if err != nil {
+		return answered{}, err
 	}
+	out := said.(answered)
+	out.cached = out.cached || !led
+	return out, nil
+}
+
+// fresh asks, and keeps what comes.
+func (a *asker) fresh(ctx context.Context, c *Contestant, trial int, p *model.Prompt, key string) (answered, error) {
 	start := time.Now()
 	said, err := a.insist(ctx, c, trial, p)
 	if ctx.Err() != nil {

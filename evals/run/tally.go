@@ -4,6 +4,7 @@ package run
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -59,7 +60,8 @@ func (t *tally) summarize(s *evals.Summary) {
 	s.Steps, s.Infra, s.Scores = 0, 0, []evals.ModelSummary{}
 	for _, m := range t.sums {
 		m.Score = float64(m.Stages[evals.Correct]) / float64(max(m.Steps, 1))
-		m.Survived = m.survived / float64(max(m.rollouts, 1))
+		m.Survived = rounded(m.survived / float64(max(m.rollouts, 1)))
+		m.Cost = rounded(m.Cost)
 		s.Scores = append(s.Scores, m.ModelSummary)
 		s.Steps += m.Steps
 		s.Infra += m.Infra
@@ -68,3 +70,6 @@ func (t *tally) summarize(s *evals.Summary) {
 		return cmp.Or(strings.Compare(a.Model, b.Model), cmp.Compare(a.Mode, b.Mode))
 	})
 }
+
+// rounded does not depend on the order of what was added up.
+func rounded(x float64) float64 { return math.Round(x*1e9) / 1e9 }
