@@ -28,7 +28,7 @@ func (g *grid) row(cells ...string) { g.rows = append(g.rows, cells) }
 // left are the columns of words; all others are numbers.
 var left = map[string]bool{"model": true, "mode": true, "area": true, "opcode": true, "trace": true, "op": true, "A": true, "B": true, "why": true, "flip": true}
 
-func (g *grid) writer() table.Writer {
+func (g *grid) writer(clean func(string) string) table.Writer {
 	w := table.NewWriter()
 	w.SetStyle(table.StyleLight)
 	w.Style().Options = table.Options{SeparateHeader: true}
@@ -41,16 +41,16 @@ func (g *grid) writer() table.Writer {
 		}
 	}
 	w.SetColumnConfigs(configs)
-	w.AppendHeader(tableRow(g.head))
+	w.AppendHeader(tableRow(g.head, clean))
 	for _, row := range g.rows {
-		w.AppendRow(tableRow(row))
+		w.AppendRow(tableRow(row, clean))
 	}
 	return w
 }
 
-func tableRow(cells []string) (row table.Row) {
+func tableRow(cells []string, clean func(string) string) (row table.Row) {
 	for _, c := range cells {
-		row = append(row, printable(c))
+		row = append(row, clean(c))
 	}
 	return row
 }
@@ -64,6 +64,9 @@ func printable(s string) string {
 		return r
 	}, s)
 }
+
+// plain is printable, and no HTML to those who render Markdown.
+func plain(s string) string { return strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(printable(s)) }
 
 // WriteTable writes the report for a terminal.
 func (rep *Report) WriteTable(w io.Writer) error { return writeTables(w, rep.grids(), rep.Notes) }
@@ -80,7 +83,7 @@ func writeTables(w io.Writer, grids []*grid, notes []string) error {
 		if g.note != "" {
 			fmt.Fprintf(&b, "%s\n", printable(g.note))
 		}
-		fmt.Fprintf(&b, "\n%s\n\n", g.writer().Render())
+		fmt.Fprintf(&b, "\n%s\n\n", g.writer(printable).Render())
 	}
 	for _, n := range notes {
 		fmt.Fprintf(&b, "note: %s\n", printable(n))
@@ -92,14 +95,14 @@ func writeTables(w io.Writer, grids []*grid, notes []string) error {
 func writeMarkdown(w io.Writer, grids []*grid, notes []string) error {
 	var b strings.Builder
 	for _, g := range grids {
-		fmt.Fprintf(&b, "## %s\n\n", printable(g.title))
+		fmt.Fprintf(&b, "## %s\n\n", plain(g.title))
 		if g.note != "" {
-			fmt.Fprintf(&b, "%s\n\n", printable(g.note))
+			fmt.Fprintf(&b, "%s\n\n", plain(g.note))
 		}
-		fmt.Fprintf(&b, "%s\n\n", g.writer().RenderMarkdown())
+		fmt.Fprintf(&b, "%s\n\n", g.writer(plain).RenderMarkdown())
 	}
 	for _, n := range notes {
-		fmt.Fprintf(&b, "- %s\n", printable(n))
+		fmt.Fprintf(&b, "- %s\n", plain(n))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -238,6 +241,9 @@ func dollars(d float64) string {
 }
 
 func millis(ms float64) string {
+	if ms < 1 {
+		return strconv.FormatFloat(ms, 'g', 2, 64)
+	}
 	if ms < 10 {
 		return strconv.FormatFloat(ms, 'f', 2, 64)
 	}

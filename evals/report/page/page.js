@@ -29,7 +29,7 @@ function percent(x, digits = 1) {
 }
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 const money = (x) => x ? "$" + (x < 0.01 ? x.toPrecision(2) : x < 100 ? x.toFixed(2) : compact.format(x)) : "–";
-const millis = (x) => x >= 1000 ? (x / 1000).toFixed(1) + " s" : x >= 10 ? x.toFixed(0) + " ms" : x.toFixed(2) + " ms";
+const millis = (x) => !x ? "–" : x < 1 ? x.toPrecision(2) + " ms" : x >= 1000 ? (x / 1000).toFixed(1) + " s" : x >= 10 ? x.toFixed(0) + " ms" : x.toFixed(1) + " ms";
 const headline = (e) => e.survived ? e.survived.share : e.score;
 const perThousand = (e) => e.steps ? 1000 * e.cost / e.steps : 0;
 const passAll = (e) => e.pass && e.pass.length ? e.pass[e.pass.length - 1] : 0;
@@ -63,17 +63,17 @@ function columns() {
     { key: "data", head: "wrong data", get: (e) => e.outcomes[1], show: (e) => pct(e.outcomes[1]), down: true },
     { key: "errno", head: "wrong errno", get: (e) => e.outcomes[2], show: (e) => pct(e.outcomes[2]), down: true },
     { key: "invalid", head: "unusable", title: "the kernel refuses it, it is not by the schema, or there is none", get: unusable, show: (e) => pct(unusable(e)), down: true },
-    { key: "refused", head: "refusals", get: (e) => e.refused, show: (e) => pct(e.refused), down: true },
-    { key: "cost", head: "$ / 1k steps", get: perThousand, show: (e) => money(perThousand(e)) },
-    { key: "total", head: "$", get: (e) => e.cost, show: (e) => money(e.cost) },
-    { key: "in", head: "tokens in", get: (e) => e.input_tokens, show: (e) => compact.format(e.input_tokens) },
-    { key: "out", head: "out", get: (e) => e.output_tokens, show: (e) => compact.format(e.output_tokens) },
+    { key: "refused", optional: true, head: "refusals", get: (e) => e.refused, show: (e) => pct(e.refused), down: true },
+    { key: "cost", optional: true, head: "$ / 1k steps", get: perThousand, show: (e) => money(perThousand(e)) },
+    { key: "total", optional: true, head: "$", get: (e) => e.cost, show: (e) => money(e.cost) },
+    { key: "in", optional: true, head: "tokens in", get: (e) => e.input_tokens, show: (e) => compact.format(e.input_tokens) },
+    { key: "out", optional: true, head: "out", get: (e) => e.output_tokens, show: (e) => compact.format(e.output_tokens) },
     { key: "p50", head: "p50", get: (e) => e.p50_ms, show: (e) => millis(e.p50_ms) },
     { key: "p95", head: "p95", get: (e) => e.p95_ms, show: (e) => millis(e.p95_ms) },
     { key: "steps", head: "steps", get: (e) => e.steps, show: (e) => String(e.steps), down: true },
   ];
-  if (list.some((e) => e.infra)) all.push({ key: "infra", head: "infra", title: "errors of the infrastructure: counted apart, never as wrong", get: (e) => e.infra, show: (e) => String(e.infra), down: true });
-  return all.filter(Boolean);
+  all.push({ key: "infra", optional: true, head: "infra", title: "errors of the infrastructure: counted apart, never as wrong", get: (e) => e.infra, show: (e) => String(e.infra), down: true });
+  return all.filter((c) => c && (!c.optional || list.some((e) => c.get(e) > 0)));
 }
 
 const unusable = (e) => e.outcomes[3] + e.outcomes[4] + e.outcomes[5];
@@ -170,7 +170,7 @@ function options(x, y, extra) {
   return {
     animation: false, responsive: true, maintainAspectRatio: false, color: css("--fg"),
     interaction: { mode: "nearest", intersect: false },
-    layout: { padding: { right: 8 } },
+    layout: { padding: { right: 8, top: 6 } },
     scales: {
       x: { grid, ticks, title: { display: true, text: x, color: css("--dim") }, ...extra.x },
       y: { grid, ticks: { ...ticks, callback: (v) => +v.toFixed(2) + "%" }, title: { display: !!y, text: y, color: css("--dim") }, ...extra.y },
@@ -195,7 +195,8 @@ function line(e, data, more) {
 const named = {
   id: "named",
   afterDatasetsDraw(chart) {
-    const taken = [], area = chart.chartArea, ctx = chart.ctx;
+    const points = chart.data.datasets.map((_, i) => chart.getDatasetMeta(i).data[0]).filter(Boolean);
+    const taken = points.map((p) => ({ x: p.x - 5, y: p.y, width: 10 })), area = chart.chartArea, ctx = chart.ctx;
     ctx.save();
     ctx.font = "12px system-ui, sans-serif";
     ctx.fillStyle = css("--fg");
@@ -204,7 +205,7 @@ const named = {
       const point = chart.getDatasetMeta(i).data[0];
       if (!point) return;
       const label = set.label.length > 24 ? set.label.slice(0, 23) + "…" : set.label, width = ctx.measureText(label).width;
-      const spots = [[point.x + 9, point.y], [point.x - 9 - width, point.y], [point.x - width / 2, point.y - 13], [point.x - width / 2, point.y + 14]];
+      const spots = [[point.x + 9, point.y], [point.x - 9 - width, point.y], [point.x - width / 2, point.y - 14], [point.x - width / 2, point.y + 15]];
       const free = spots.find(([x, y]) => x >= area.left && x + width <= area.right && y >= area.top + 6 && y <= area.bottom - 6 && !taken.some((t) => x < t.x + t.width && t.x < x + width && Math.abs(t.y - y) < 13));
       if (!free) return;
       taken.push({ x: free[0], y: free[1], width });
@@ -221,13 +222,15 @@ function drawCost() {
   const unit = useTokens ? "tokens written per step" : "US $ per 1,000 steps";
   $("cost-title").textContent = (useTokens ? "Tokens" : "Cost") + " against " + (state.mode === "rollout" ? "survival" : "accuracy");
   const without = all.length - list.length;
+  $("cost-plot").hidden = !list.length;
   $("cost-note").textContent = without ? `${without} of ${all.length} models have no ${useTokens ? "tokens" : "price"} and are left out.` : "";
-  const floor = Math.min(...list.map((e) => headline(e).share));
+  if (!list.length) return;
+  const floor = Math.min(...list.map((e) => headline(e).share)), xs = list.map(x);
   draw("cost", {
     type: "scatter",
-    data: { datasets: list.map((e) => line(e, [{ x: x(e), y: 100 * headline(e).share }], { pointRadius: 5, pointHoverRadius: 7 })) },
+    data: { datasets: list.map((e) => line(e, [{ x: x(e), y: 100 * headline(e).share }], { pointRadius: 5, pointHoverRadius: 7, clip: 12 })) },
     options: options(unit, "", {
-      legend: false, x: { type: "logarithmic", ticks: { color: css("--dim"), maxRotation: 0, autoSkipPadding: 16, callback: (v) => compact.format(v) } },
+      legend: false, x: { type: "logarithmic", min: Math.min(...xs) / 1.6, max: Math.max(...xs) * 1.6, ticks: { color: css("--dim"), maxRotation: 0, autoSkipPadding: 16, callback: (v) => compact.format(v) } },
       y: { min: Math.max(0, Math.floor((100 * floor - 5) / 10) * 10), max: 100, grace: 0 },
       tooltip: { label: (c) => `${c.dataset.label}: ${c.parsed.y.toFixed(1)}%, ${useTokens ? compact.format(c.parsed.x) + " tokens" : money(c.parsed.x)}` },
     }),
@@ -253,7 +256,7 @@ function drawAccuracy() {
   $("by-note").textContent = DIMENSIONS[state.by][1];
   draw("accuracy", {
     type: "line",
-    data: { labels: keys, datasets: list.map((e) => line(e, keys.map((k) => { const p = at(e, k); return p ? 100 * p.score.share : null; }), { pointRadius: 3.5, spanGaps: true })) },
+    data: { labels: keys, datasets: list.map((e) => line(e, keys.map((k) => { const p = at(e, k); return p ? 100 * p.score.share : null; }), { pointRadius: 3.5, spanGaps: true, clip: 12 })) },
     options: options(DIMENSIONS[state.by][0], "", {
       x: { type: "category" }, y: { min: Math.max(0, Math.floor((100 * Math.min(1, ...shares) - 3) / 10) * 10), max: 100 },
       tooltip: { label: (c) => { const p = at(list[c.datasetIndex], c.label); return `${c.dataset.label}: ${percent(p.score.share)}% of ${p.steps}, 95% ${percent(p.score.low)}–${percent(p.score.high)}`; } },
@@ -267,7 +270,7 @@ function drawSurvival() {
   if (!list.length && !charts.survival) return;
   draw("survival", {
     type: "line",
-    data: { datasets: list.map((e) => line(e, e.survived.curve.map((p) => ({ x: p.step, y: 100 * p.share })), { stepped: "before", pointRadius: 0, pointHitRadius: 8 })) },
+    data: { datasets: list.map((e) => line(e, e.survived.curve.map((p) => ({ x: p.step, y: 100 * p.share })), { stepped: "before", clip: 4, pointRadius: 0, pointHitRadius: 8 })) },
     options: options("steps", "", { x: { type: "linear", min: 0, grace: 0 }, y: { min: 0, max: 100 }, tooltip: { title: (c) => c.length ? c[0].parsed.x + " steps" : "", label: (c) => `${c.dataset.label}: ${c.parsed.y.toFixed(1)}%` } }),
   });
 }
@@ -277,6 +280,9 @@ function drawPlots() { drawCost(); drawAccuracy(); drawSurvival(); }
 // ---- failed steps
 
 const filters = { model: $("f-model"), area: $("f-area"), op: $("f-op"), outcome: $("f-outcome") };
+
+// Those who failed at the same step stand together.
+D.failures.sort((a, b) => D.steps[a.s].trace.localeCompare(D.steps[b.s].trace) || D.steps[a.s].pair - D.steps[b.s].pair || a.e - b.e || a.t - b.t);
 
 function fillFilters() {
   const values = { model: new Set(), area: new Set(), op: new Set(), outcome: new Set() };
@@ -325,7 +331,7 @@ function drawFailures() {
   $("list").replaceChildren();
   const kept = D.failures.filter((f) => D.entries[f.e].mode === state.mode).length;
   const all = D.entries.reduce((sum, e, i) => sum + (e.mode === state.mode ? D.failed[i] : 0), 0);
-  $("failures-hint").textContent = `${state.found.length} shown of ${kept} in this page` + (kept < all ? `, a sample of ${all} that failed: the same steps for each model. The logs hold all.` : ".");
+  $("failures-hint").textContent = `${state.found.length} match of ${kept} in this page` + (kept < all ? `, a sample of ${all} that failed: the same steps for each model. The logs hold all.` : ".");
   moreFailures();
 }
 
@@ -400,10 +406,17 @@ function setMode(mode) {
   state.mode = mode;
   state.sort = "rank";
   state.down = false;
-  state.picked = new Set(inMode().slice(0, 6).map((e) => e.model));
+  state.picked = picks();
   for (const b of $("modes").children) b.setAttribute("aria-pressed", String(b.value === mode));
   fillFilters();
   drawAll();
+}
+
+// picks are the best six, one of those that are equally good.
+function picks() {
+  const best = new Map();
+  for (const e of inMode()) if (!best.has(headline(e).share)) best.set(headline(e).share, e.model);
+  return new Set([...best.values()].slice(0, 6));
 }
 
 function drawAll() {
@@ -415,9 +428,10 @@ function drawAll() {
 }
 
 function about() {
+  const trials = Math.max(1, ...D.entries.map((e) => e.trials));
   const src = D.sources || [], uniq = (f) => [...new Set(src.map(f).filter(Boolean))].join(", ");
   const parts = [new Date(D.created).toISOString().slice(0, 10), `tier ${uniq((s) => s.tier)}`, `${D.steps.length} steps`,
-    `${Math.max(1, ...D.entries.map((e) => e.trials))} trials`, `context ${uniq((s) => s.context)}`, `llmfs-raw ${uniq((s) => s.program)}`];
+    trials === 1 ? "1 trial" : `${trials} trials`, `context ${uniq((s) => s.context)}`, `llmfs-raw ${uniq((s) => s.program)}`];
   $("about").textContent = parts.join(" · ");
   $("notes").replaceChildren(...(D.notes || []).map((n) => el("li", {}, n)));
   $("footer").textContent = `Commit ${uniq((s) => s.commit)}; seed ${uniq((s) => String(s.seed))}; fields ${uniq((s) => s.fields)}; ` +
