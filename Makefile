@@ -5,6 +5,7 @@ SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
+comma    := ,
 GO       ?= go
 DIR      ?= mnt
 FLAGS    ?=
@@ -24,7 +25,7 @@ TEST_DEPS := \
 	fusermount3:fuse3 git:git sqlite3:sqlite3 tar:tar rsync:rsync vim:vim fio:fio stress-ng:stress-ng \
 	gcc:gcc ar:binutils /usr/include/stdio.h:libc6-dev python3:python3 getfattr:attr getfacl:acl \
 	dbench:dbench /usr/share/dbench/client.txt:dbench postmark:postmark \
-	diff:diffutils find:findutils flock:util-linux setpriv:util-linux awk:mawk
+	chromium:chromium diff:diffutils find:findutils flock:util-linux setpriv:util-linux awk:mawk
 
 # missing PAIRS: the packages of those programs and files that are not there.
 missing = $(sort $(foreach d,$(1),$(shell \
@@ -92,6 +93,22 @@ lint: ## gofmt, vet, staticcheck and others; see .golangci.yml
 bench: ## compare with go-fuse's loopback and tmpfs; FLAGS='-quick -only clone'
 	$(GO) build -o build/bench ./internal/bench
 	$(ROOT) build/bench $(FLAGS)
+
+# EVALS is where evals leaves logs and reports. MODELS are asked beside the
+# mutants, with a key in OPENAI_API_KEY or a server in OPENAI_BASE_URL; what they
+# have answered is not asked again.
+EVALS  ?= build/evals
+MODELS ?=
+
+.PHONY: evals
+evals: build ## test the scores with mutants, measure MODELS=a,b, and report
+	$(BIN) evals kill --tier core --out '$(EVALS)/mutants' >'$(EVALS)/kills.txt' || { tail -n 1 '$(EVALS)/kills.txt'; exit 1; }
+	tail -n 1 '$(EVALS)/kills.txt'
+	$(BIN) evals run --models 'reference$(if $(MODELS),$(comma)$(MODELS))' --tier core --mode forced,rollout --out '$(EVALS)/run' $(FLAGS)
+
+.PHONY: kills
+kills: build ## regenerate evals/KILLS.md, the mutants on all of full
+	$(BIN) evals kill --tier full --quiet --document evals/KILLS.md
 
 .PHONY: generate
 generate: ## regenerate what is generated
