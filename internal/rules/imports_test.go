@@ -53,6 +53,7 @@ var allowed = map[string][]string{
 	"internal/bench":                 {"internal/conformance/mounttest"},
 	"internal/conformance/calls":     {"internal/conformance/mounttest"},
 	"internal/conformance/diff":      {"internal/conformance/mounttest"},
+	"internal/conformance/faults":    {"internal/conformance/mounttest"},
 	"internal/conformance/mounttest": {},
 	"internal/conformance/posix":     {"internal/conformance/mounttest"},
 	"internal/conformance/programs":  {"internal/conformance/mounttest"},
