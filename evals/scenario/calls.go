@@ -50,11 +50,12 @@ func filling(n, i int, do func(*args, []byte) (int, error)) systemCall {
 
 var calls = map[string]systemCall{
 	// open files
-	"open":     opening(2, func(a *args) (int, error) { return unix.Open(a.text(0), a.int(1)|unix.O_CLOEXEC, a.mode(2)) }),
-	"openat":   opening(3, func(a *args) (int, error) { return unix.Openat(a.fd(0), a.text(1), a.int(2)|unix.O_CLOEXEC, a.mode(3)) }),
-	"reopen":   opening(2, func(a *args) (int, error) { return unix.Open(a.proc(0), a.int(1)|unix.O_CLOEXEC, 0) }),
-	"dup":      opening(1, func(a *args) (int, error) { return unix.Dup(a.fd(0)) }),
-	"byhandle": opening(2, byHandle),
+	"open":       opening(2, func(a *args) (int, error) { return unix.Open(a.text(0), a.int(1)|unix.O_CLOEXEC, a.mode(2)) }),
+	"openat":     opening(3, func(a *args) (int, error) { return unix.Openat(a.fd(0), a.text(1), a.int(2)|unix.O_CLOEXEC, a.mode(3)) }),
+	"reopen":     opening(2, func(a *args) (int, error) { return unix.Open(a.proc(0), a.int(1)|unix.O_CLOEXEC, 0) }),
+	"dup":        opening(1, func(a *args) (int, error) { return unix.Dup(a.fd(0)) }),
+	"handle":     plain(2, keepHandle),
+	"openhandle": opening(2, openHandle),
 	"close": plain(1, func(a *args) error {
 		fd := a.fd(0)
 		delete(a.fds, a.Args[0])
@@ -171,18 +172,21 @@ func mmapWrite(a *args) (int, error) {
 	return n, unix.Munmap(m)
 }
 
-// byHandle opens a file by what name_to_handle_at(2) says of it.
-func byHandle(a *args) (int, error) {
+// keepHandle keeps what name_to_handle_at(2) says of a file, under a name.
+func keepHandle(a *args) error {
 	h, _, err := unix.NameToHandleAt(unix.AT_FDCWD, a.text(0), 0)
-	if err != nil {
-		return -1, err
-	}
+	a.handles[a.Args[1]] = h
+	return err
+}
+
+// openHandle opens a file by what was kept of it.
+func openHandle(a *args) (int, error) {
 	root, err := unix.Open(".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return -1, err
 	}
 	defer unix.Close(root)
-	return unix.OpenByHandleAt(root, h, a.int(1)|unix.O_CLOEXEC)
+	return unix.OpenByHandleAt(root, a.handles[a.Args[0]], a.int(1)|unix.O_CLOEXEC)
 }
 
 func list(a *args) (string, error) {

@@ -175,7 +175,7 @@ func (n *numbers) request(p *trace.Pair) {
 	h.Pid = n.pid(h.Pid)
 	h.Now = n.clock.tick(p.Req.Op)
 	for i, name := range p.Req.Names {
-		p.Req.Names[i] = n.name(name)
+		p.Req.Names[i] = n.name(h.Comm, name)
 	}
 	if p.Req.In != nil {
 		n.fields(reflect.ValueOf(p.Req.In).Elem(), holderOf(p.Req))
@@ -257,11 +257,18 @@ func nowOf(in *fuse.SetAttrIn, now proto.Time) {
 	}
 }
 
-// temporary are the names of files that programs make with random letters.
-var temporary = regexp.MustCompile(`^(tmp_obj_|tmp_pack_|tmp_idx_|tmp_rev_|sed|etilqs_)([A-Za-z0-9]{6,16})$`)
+// temporary are the names that programs make with random letters, by program.
+var temporary = map[string]*regexp.Regexp{
+	"git": regexp.MustCompile(`^(tmp_obj_|tmp_pack_|tmp_idx_|tmp_rev_|t)([A-Za-z0-9]{6})$`),
+	"sed": regexp.MustCompile(`^(sed)([A-Za-z0-9]{6})$`),
+}
 
-func (n *numbers) name(name string) string {
-	m := temporary.FindStringSubmatch(name)
+func (n *numbers) name(comm, name string) string {
+	pattern := temporary[comm]
+	if pattern == nil {
+		return name
+	}
+	m := pattern.FindStringSubmatch(name)
 	if m == nil {
 		return name
 	}

@@ -12,9 +12,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -128,7 +130,7 @@ func (r *runner) script() error {
 		testscript.RunT(t, testscript.Params{
 			Files: []string{file}, WorkdirRoot: r.Work, Setup: r.setup, RequireExplicitExec: true,
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){
-				"sys": r.sys, pauseCommand: func(ts *testscript.TestScript, _ bool, _ []string) { ts.Check(r.pause()) },
+				"sys": r.sys, "mix": r.mix, pauseCommand: func(ts *testscript.TestScript, _ bool, _ []string) { ts.Check(r.pause()) },
 			},
 		})
 	})
@@ -177,9 +179,11 @@ func (r *runner) setup(env *testscript.Env) error {
 	return os.Chmod(env.WorkDir, 0o755)
 }
 
+// end ends the workers, one after the other: they close what they have open.
 func (r *runner) end() {
-	for _, w := range r.workers {
-		w.close()
+	for _, actor := range slices.Sorted(maps.Keys(r.workers)) {
+		r.workers[actor].close()
+		_ = r.pause() // the recorder may have gone
 	}
 }
 

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -17,7 +19,8 @@ import (
 
 // hands are a worker's open descriptors.
 type hands struct {
-	fds map[string]int
+	fds     map[string]int
+	handles map[string]unix.FileHandle
 }
 
 func workerMain(actor, dir string, in io.Reader, out io.Writer) error {
@@ -30,7 +33,7 @@ func workerMain(actor, dir string, in io.Reader, out io.Writer) error {
 	if err := become(actor, dir, uid, gid, groups); err != nil {
 		return err
 	}
-	w := &hands{fds: map[string]int{"cwd": unix.AT_FDCWD}}
+	w := &hands{fds: map[string]int{"cwd": unix.AT_FDCWD}, handles: map[string]unix.FileHandle{}}
 	demands, outcomes := gob.NewDecoder(in), gob.NewEncoder(out)
 	if err := outcomes.Encode(outcome{}); err != nil {
 		return err
@@ -38,7 +41,7 @@ func workerMain(actor, dir string, in io.Reader, out io.Writer) error {
 	for {
 		var d demand
 		if err := demands.Decode(&d); errors.Is(err, io.EOF) {
-			return nil
+			return w.closeAll()
 		} else if err != nil {
 			return err
 		}
@@ -46,6 +49,15 @@ func workerMain(actor, dir string, in io.Reader, out io.Writer) error {
 			return err
 		}
 	}
+}
+
+// closeAll closes what the script left open, in an order that is always the same.
+func (w *hands) closeAll() (err error) {
+	delete(w.fds, "cwd")
+	for _, name := range slices.Sorted(maps.Keys(w.fds)) {
+		err = errors.Join(err, unix.Close(w.fds[name]))
+	}
+	return err
 }
 
 // become enters the directory and takes the actor's name and identity.
