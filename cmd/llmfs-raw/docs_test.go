@@ -19,9 +19,12 @@ var update = flag.Bool("update", false, "write the generated documents")
 
 // Generated documents say what the program says.
 func TestDocumentsAreFresh(t *testing.T) {
+	coverage, err := coverageDocument("")
+	require.NoError(t, err)
 	for path, text := range map[string]string{
-		"README.md":             commandsDocument(t),
-		"../../proto/README.md": opcodesDocument(),
+		"README.md":               commandsDocument(t),
+		"../../proto/README.md":   opcodesDocument(),
+		"../../evals/COVERAGE.md": coverage,
 	} {
 		if *update {
 			require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
