@@ -14,6 +14,8 @@ import (
 	"path"
 	"slices"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
+
 	"github.com/llmfs-raw/llmfs-raw/internal/trace"
 	"github.com/llmfs-raw/llmfs-raw/proto"
 )
@@ -147,5 +149,8 @@ type Trace struct {
 func Asked(p *trace.Pair) bool {
 	row := p.Req.Op.Row()
 	own := []proto.Opcode{proto.OpInit, proto.OpInterrupt}
+	if in, ok := p.Req.In.(*fuse.ReadIn); ok && in.Offset == proto.EndCookie && row.Reply != proto.ReplyBytes {
+		return false // the end of a listing that its last page has announced
+	}
 	return p.Rep != nil && p.Note == "" && row.Reply != proto.ReplyNone && row.Reply != proto.ReplyIgnored && !slices.Contains(own, p.Req.Op)
 }

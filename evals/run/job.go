@@ -71,7 +71,7 @@ func (j *job) run(ctx context.Context) error {
 // reaches tells whether a request reaches what answers: neither the daemon's own
 // requests do, nor those that it has answered by itself.
 func reaches(p *trace.Pair) bool {
-	return p.Note == "" && p.Req.Op != proto.OpInit && p.Req.Op != proto.OpInterrupt
+	return evals.Asked(p) || p.Note == "" && silent(p.Req) && p.Req.Op != proto.OpInterrupt
 }
 
 // line is a step's result on its way into the log.
