@@ -177,9 +177,24 @@ func (s *step) asksNode(node uint64) {
 		s.want(locksFact(node))
 	case s.outType(reflect.TypeFor[fuse.StatfsOut]()):
 		s.want(spaceFact())
-	default:
+	case s.tells():
 		s.want(attrFact(node))
 	}
+}
+
+// tells says whether a reply has attributes in it, a place that depends on the
+// size, or a count that does. All else is an errno, a count or a handle.
+func (s *step) tells() bool {
+	if s.row.Out == nil {
+		return false
+	}
+	t := reflect.TypeOf(s.row.Out).Elem()
+	for _, name := range []string{"Attr", "Statx", "Offset"} {
+		if _, ok := t.FieldByName(name); ok {
+			return true
+		}
+	}
+	return s.outType(reflect.TypeFor[fuse.StatxOut]()) || s.has("NodeIdOut")
 }
 
 func (s *step) lists() bool {
