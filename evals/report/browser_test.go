@@ -4,6 +4,7 @@ package report
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -199,7 +200,9 @@ func TestPageShowsHostileReplies(t *testing.T) {
 func TestPageOnAPhone(t *testing.T) {
 	b := open(t, writePage(t, fakes, 400, 2, evals.Forced, evals.Rollout), 375, 740)
 	assert.LessOrEqual(t, eval[int](b, overflow), 0, "the page scrolls sideways")
-	b.shot("phone", true)
+	b.shot("phone", false)
+	b.do(chromedp.ScrollIntoView(chromedp.CSS("#ops")))
+	b.shot("phone-ops", false)
 	b.script(`document.querySelector("#list details summary").click()`)
 	b.do(chromedp.WaitReady(chromedp.CSS("#list .detail")))
 	assert.LessOrEqual(t, eval[int](b, overflow), 0, "the page scrolls sideways with a step open")
@@ -235,7 +238,17 @@ func TestPageStaysUsable(t *testing.T) {
 	assert.Less(t, took, 2000.0, "ms to draw everything again")
 	b.script(`document.getElementById("more").click()`)
 	assert.Equal(t, 80, eval[int](b, failures))
-	b.shot("many", true)
+	b.do(chromedp.ScrollIntoView(chromedp.CSS(".plots")))
+	b.shot("many-plots", false)
+	b.do(chromedp.ScrollIntoView(chromedp.CSS("#ops")))
+	b.shot("many-ops", false)
 	t.Logf("%d KB, redrawn in %.0f ms", info.Size()>>10, took)
 	b.calm()
+}
+
+// What is embedded is what page/README.md says.
+func TestChartIsTheReleasedOne(t *testing.T) {
+	readme, err := os.ReadFile("page/README.md")
+	require.NoError(t, err)
+	assert.Contains(t, string(readme), fmt.Sprintf("%x", sha256.Sum256([]byte(chartJS))))
 }

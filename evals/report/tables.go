@@ -66,7 +66,9 @@ func printable(s string) string {
 }
 
 // plain is printable, and no HTML to those who render Markdown.
-func plain(s string) string { return strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(printable(s)) }
+func plain(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(printable(s))
+}
 
 // WriteTable writes the report for a terminal.
 func (rep *Report) WriteTable(w io.Writer) error { return writeTables(w, rep.grids(), rep.Notes) }

@@ -6,7 +6,7 @@ const D = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
 const state = { mode: "", filter: "", sort: "", down: true, by: "changed", picked: new Set(), shown: 0, open: {} };
 const charts = {};
-const PAGE = 40;
+const PAGE = 40, NAME = innerWidth < 640 ? 18 : 30;
 
 function el(tag, props, ...children) {
   const node = document.createElement(tag);
@@ -34,6 +34,9 @@ const headline = (e) => e.survived ? e.survived.share : e.score;
 const perThousand = (e) => e.steps ? 1000 * e.cost / e.steps : 0;
 const passAll = (e) => e.pass && e.pass.length ? e.pass[e.pass.length - 1] : 0;
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+// short keeps both ends of a name: what tells models apart is often the last part.
+const short = (name, most) => name.length <= most ? name : name.slice(0, Math.ceil(most * 0.4)) + "…" + name.slice(-Math.floor(most * 0.6) + 1);
 
 // Colours belong to models, so that they are the same in all modes.
 const hue = new Map();
@@ -68,8 +71,8 @@ function columns() {
     { key: "total", optional: true, head: "$", get: (e) => e.cost, show: (e) => money(e.cost) },
     { key: "in", optional: true, head: "tokens in", get: (e) => e.input_tokens, show: (e) => compact.format(e.input_tokens) },
     { key: "out", optional: true, head: "out", get: (e) => e.output_tokens, show: (e) => compact.format(e.output_tokens) },
-    { key: "p50", head: "p50", get: (e) => e.p50_ms, show: (e) => millis(e.p50_ms) },
-    { key: "p95", head: "p95", get: (e) => e.p95_ms, show: (e) => millis(e.p95_ms) },
+    { key: "p50", optional: true, head: "p50", get: (e) => e.p50_ms, show: (e) => millis(e.p50_ms) },
+    { key: "p95", optional: true, head: "p95", get: (e) => e.p95_ms, show: (e) => millis(e.p95_ms) },
     { key: "steps", head: "steps", get: (e) => e.steps, show: (e) => String(e.steps), down: true },
   ];
   all.push({ key: "infra", optional: true, head: "infra", title: "errors of the infrastructure: counted apart, never as wrong", get: (e) => e.infra, show: (e) => String(e.infra), down: true });
@@ -86,7 +89,7 @@ function halfText(e) {
 function nameCell(e) {
   const box = el("input", { type: "checkbox", className: "swatch", checked: state.picked.has(e.model), "--ink": `var(${ink(e.model)})`, title: "draw in the plots" });
   box.addEventListener("change", () => { box.checked ? state.picked.add(e.model) : state.picked.delete(e.model); drawPlots(); });
-  return el("label", { title: e.model }, box, e.model);
+  return el("label", { title: e.model }, box, short(e.model, NAME));
 }
 
 function scoreCell(e) {
@@ -141,7 +144,7 @@ function drawHeat(id, dimension) {
   const head = el("thead", {}, el("tr", {}, el("th"), ...keys.map((k) => el("th", { scope: "col" }, el("span", {}, k)))));
   const body = el("tbody", {}, ...list.map((e) => {
     const parts = new Map((e.by[dimension] || []).map((p) => [p.key, p]));
-    return el("tr", {}, el("th", { scope: "row", title: e.model }, e.model), ...keys.map((k) => heatCell(e, dimension, k, parts.get(k))));
+    return el("tr", {}, el("th", { scope: "row", title: e.model }, short(e.model, NAME)), ...keys.map((k) => heatCell(e, dimension, k, parts.get(k))));
   }));
   $(id).replaceChildren(head, body);
 }
@@ -176,7 +179,7 @@ function options(x, y, extra) {
       y: { grid, ticks: { ...ticks, callback: (v) => +v.toFixed(2) + "%" }, title: { display: !!y, text: y, color: css("--dim") }, ...extra.y },
     },
     plugins: {
-      legend: { display: extra.legend !== false, position: "bottom", labels: { color: css("--fg"), boxWidth: 18, boxHeight: 2, font: { size: 12 } } },
+      legend: { display: false }, // beside the canvas, so that long names take nothing from the plot
       tooltip: { callbacks: extra.tooltip || {} },
     },
   };
@@ -185,6 +188,10 @@ function options(x, y, extra) {
 function draw(id, config) {
   if (charts[id]) charts[id].destroy();
   charts[id] = new Chart($(id), config);
+}
+
+function drawKeys(id, list) {
+  $(id).replaceChildren(...list.map((e) => el("span", { title: e.model }, el("i", { style: { borderTop: `3px ${dash(e.model).length ? "dashed" : "solid"} var(${ink(e.model)})` } }), short(e.model, 30))));
 }
 
 function line(e, data, more) {
@@ -204,7 +211,7 @@ const named = {
     chart.data.datasets.forEach((set, i) => {
       const point = chart.getDatasetMeta(i).data[0];
       if (!point) return;
-      const label = set.label.length > 24 ? set.label.slice(0, 23) + "…" : set.label, width = ctx.measureText(label).width;
+      const label = short(set.label, 22), width = ctx.measureText(label).width;
       const spots = [[point.x + 9, point.y], [point.x - 9 - width, point.y], [point.x - width / 2, point.y - 14], [point.x - width / 2, point.y + 15]];
       const free = spots.find(([x, y]) => x >= area.left && x + width <= area.right && y >= area.top + 6 && y <= area.bottom - 6 && !taken.some((t) => x < t.x + t.width && t.x < x + width && Math.abs(t.y - y) < 13));
       if (!free) return;
@@ -222,7 +229,7 @@ function drawCost() {
   const unit = useTokens ? "tokens written per step" : "US $ per 1,000 steps";
   $("cost-title").textContent = (useTokens ? "Tokens" : "Cost") + " against " + (state.mode === "rollout" ? "survival" : "accuracy");
   const without = all.length - list.length;
-  $("cost-plot").hidden = !list.length;
+  $("cost-figure").hidden = !list.length;
   $("cost-note").textContent = without ? `${without} of ${all.length} models have no ${useTokens ? "tokens" : "price"} and are left out.` : "";
   if (!list.length) return;
   const floor = Math.min(...list.map((e) => headline(e).share)), xs = list.map(x);
@@ -230,7 +237,7 @@ function drawCost() {
     type: "scatter",
     data: { datasets: list.map((e) => line(e, [{ x: x(e), y: 100 * headline(e).share }], { pointRadius: 5, pointHoverRadius: 7, clip: 12 })) },
     options: options(unit, "", {
-      legend: false, x: { type: "logarithmic", min: Math.min(...xs) / 1.6, max: Math.max(...xs) * 1.6, ticks: { color: css("--dim"), maxRotation: 0, autoSkipPadding: 16, callback: (v) => compact.format(v) } },
+      x: { type: "logarithmic", min: Math.min(...xs) / 1.6, max: Math.max(...xs) * 1.6, ticks: { color: css("--dim"), maxRotation: 0, autoSkipPadding: 16, callback: (v) => compact.format(v) } },
       y: { min: Math.max(0, Math.floor((100 * floor - 5) / 10) * 10), max: 100, grace: 0 },
       tooltip: { label: (c) => `${c.dataset.label}: ${c.parsed.y.toFixed(1)}%, ${useTokens ? compact.format(c.parsed.x) + " tokens" : money(c.parsed.x)}` },
     }),
@@ -253,6 +260,7 @@ function drawAccuracy() {
   const keys = [...order.keys()].sort((a, b) => order.get(a) - order.get(b));
   const at = (e, key) => (e.by[state.by] || []).find((p) => p.key === key);
   const shares = list.flatMap((e) => keys.map((k) => at(e, k)?.score.share ?? 1));
+  drawKeys("accuracy-keys", list);
   $("by-note").textContent = DIMENSIONS[state.by][1];
   draw("accuracy", {
     type: "line",
@@ -267,6 +275,7 @@ function drawAccuracy() {
 function drawSurvival() {
   const list = plotted("rollout").filter((e) => e.survived);
   $("survival-figure").hidden = !D.entries.some((e) => e.survived);
+  drawKeys("survival-keys", list);
   if (!list.length && !charts.survival) return;
   draw("survival", {
     type: "line",
@@ -407,6 +416,8 @@ function setMode(mode) {
   state.sort = "rank";
   state.down = false;
   state.picked = picks();
+  const telling = Object.keys(DIMENSIONS).find((d) => inMode().some((e) => (e.by[d] || []).length > 1));
+  state.by = $("by").value = telling || "changed";
   for (const b of $("modes").children) b.setAttribute("aria-pressed", String(b.value === mode));
   fillFilters();
   drawAll();
