@@ -124,6 +124,7 @@ type Summary struct {
 	Finished time.Time      `json:"finished"`
 	Steps    int            `json:"steps"`
 	Infra    int            `json:"infra"`
+	Why      string         `json:"why,omitempty"` // one of the reasons of Infra
 	Scores   []ModelSummary `json:"scores"`
 }
 

@@ -169,7 +169,7 @@ func (o *evalsRunOptions) flags(f *pflag.FlagSet) {
 func (o *evalsRunOptions) options() (opts evalrun.Options, err error) {
 	opts = evalrun.Options{
 		Trials: o.trials, Seed: o.seed, Concurrency: o.concurrency, Resync: o.resync, MaxCost: o.maxCost,
-		Dir: o.out, Cache: o.cache, Header: evals.LogHeader{Program: programVersion(), Args: os.Args[1:], Tier: evals.Tier(o.corpus.tier)},
+		Dir: o.out, Cache: o.cache, Tags: evals.Tag, Header: evals.LogHeader{Program: programVersion(), Args: os.Args[1:], Tier: evals.Tier(o.corpus.tier)},
 	}
 	prices, err := session.LoadPrices(o.prices)
 	if err != nil {
@@ -243,7 +243,7 @@ func verdict(s, baseline *evals.Summary, tolerance float64) error {
 		return &hintedError{err: fmt.Errorf("below the baseline: %s", strings.Join(worse, "; ")), hint: "'llmfs-raw evals compare' shows which steps", code: exitRegression}
 	}
 	if s.Infra > 0 {
-		return &hintedError{err: fmt.Errorf("%d questions have no answer", s.Infra), hint: "the same command again asks only these; the log says why", code: exitInfrastructure}
+		return &hintedError{err: fmt.Errorf("%d questions have no answer: %s", s.Infra, s.Why), hint: "the same command again asks only these; the log says why", code: exitInfrastructure}
 	}
 	return nil
 }

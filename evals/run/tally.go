@@ -15,6 +15,7 @@ import (
 type tally struct {
 	mu   sync.Mutex
 	sums map[tallyKey]*sums
+	why  string // the last of the reasons by name, whatever came first
 }
 
 type tallyKey struct {
@@ -45,6 +46,7 @@ func (t *tally) add(s *evals.StepResult) {
 	m.OutputTokens += s.OutputTokens
 	if s.Infra != "" {
 		m.Infra++
+		t.why = max(t.why, s.Infra)
 		return
 	}
 	m.Steps++
@@ -57,7 +59,7 @@ func (t *tally) add(s *evals.StepResult) {
 
 // summarize fills in the scores, by model and mode.
 func (t *tally) summarize(s *evals.Summary) {
-	s.Steps, s.Infra, s.Scores = 0, 0, []evals.ModelSummary{}
+	s.Steps, s.Infra, s.Why, s.Scores = 0, 0, t.why, []evals.ModelSummary{}
 	for _, m := range t.sums {
 		m.Score = float64(m.Stages[evals.Correct]) / float64(max(m.Steps, 1))
 		m.Survived = rounded(m.survived / float64(max(m.rollouts, 1)))

@@ -157,7 +157,7 @@ func (c *comparison) entries(p page, before []told, have []proto.Dirent) {
 	}
 	for i := range have {
 		e := &have[i]
-		path := fmt.Sprintf("Entries[%s]", e.Name)
+		path := entryPath(e.Name)
 		if c.check(!offs[e.Off], diff(path+".Off", Renamed, "a cookie that no other entry has", fmt.Sprint(e.Off))); isDots(e.Name) {
 			continue
 		}
@@ -202,6 +202,15 @@ func (c *comparison) omitted(p page, named map[string]bool, have []proto.Dirent)
 	}
 	slices.Sort(names)
 	for _, n := range names {
-		c.check(false, diff(fmt.Sprintf("Entries[%s]", n), Set, n, ""))
+		c.check(false, diff(entryPath(n), Set, n, ""))
 	}
+}
+
+// entryPath is an entry's place in a reply, by the beginning of its name.
+func entryPath(n string) string {
+	const most = 40
+	if len(n) > most {
+		n = n[:most] + "…"
+	}
+	return "Entries[" + n + "]"
 }
