@@ -212,6 +212,29 @@ func TestLoadOfATornLog(t *testing.T) {
 	assert.ErrorContains(t, err, "no header")
 }
 
+// A killed run leaves a compressed log that ends anywhere.
+func TestLoadOfACutCompressedLog(t *testing.T) {
+	h, lines := fakeRun(fakes[:1], 3000, 1, evals.Forced)
+	dir := writeRun(t, t.TempDir(), true, h, lines)
+	path := filepath.Join(dir, "steps.jsonl.zst")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, text[:len(text)*3/4], 0o644))
+	r, err := Load(dir)
+	require.NoError(t, err)
+	steps := Build(r).Entries[0].Steps
+	assert.Greater(t, steps, 100)
+	assert.Less(t, steps, 3000)
+	assert.Contains(t, strings.Join(r.Notes, " "), "torn")
+}
+
+func TestLoadOfAFutureLog(t *testing.T) {
+	h, lines := fakeRun(fakes[:1], 5, 1, evals.Forced)
+	h.Version = evals.LogVersion + 1
+	_, err := Load(writeRun(t, t.TempDir(), true, h, lines))
+	assert.ErrorContains(t, err, "have version 2, want 1")
+}
+
 // A comparison with oneself has no difference and no certainty; swapped, it is the other way round.
 func TestCompareIsAntisymmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
