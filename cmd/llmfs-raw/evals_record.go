@@ -3,9 +3,13 @@ package main
 // evals record: from scenarios to the corpus.
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"regexp"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -58,12 +62,17 @@ func evalsRecord(c *cobra.Command, o *recordOptions) error {
 	if err != nil {
 		return err
 	}
+	if os.Geteuid() != 0 {
+		return hint(errors.New("evals record needs root: scenarios change owners and take several users' places"), "sudo %s", c.CommandPath())
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	r := &scenario.Recorder{Self: []string{self, "evals", "child"}, Log: c.ErrOrStderr()}
-	return r.RecordAll(list, o.out, only.MatchString, func(info evals.TraceInfo) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return r.RecordAll(ctx, list, o.out, only.MatchString, func(info evals.TraceInfo) {
 		fmt.Fprintf(c.ErrOrStderr(), "%-32s %-4s %5d pairs, %5d steps\n", info.Name, info.Tier, info.Pairs, info.Steps)
 	})
 }

@@ -4,6 +4,7 @@ package scenario
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -34,9 +35,9 @@ type Recorder struct {
 const attempts = 3
 
 // Record runs a scenario and returns its trace as JSONL.
-func (r *Recorder) Record(s *Scenario) (pairs []*trace.Pair, text []byte, err error) {
+func (r *Recorder) Record(ctx context.Context, s *Scenario) (pairs []*trace.Pair, text []byte, err error) {
 	for range attempts {
-		tape, err := r.play(s)
+		tape, err := r.play(ctx, s)
 		if err != nil {
 			return nil, nil, fmt.Errorf("scenario %s: %w", s.Name, err)
 		}
@@ -57,7 +58,7 @@ func (r *Recorder) say(format string, args ...any) {
 }
 
 // play runs a scenario on a mount of its own.
-func (r *Recorder) play(s *Scenario) (tape []taken, err error) {
+func (r *Recorder) play(ctx context.Context, s *Scenario) (tape []taken, err error) {
 	work, err := os.MkdirTemp(r.Work, "scenario")
 	if err != nil {
 		return nil, err
@@ -66,13 +67,13 @@ func (r *Recorder) play(s *Scenario) (tape []taken, err error) {
 	if err := os.Chmod(work, 0o755); err != nil {
 		return nil, err
 	}
-	st, err := open(work, &s.Mount)
+	st, err := open(ctx, work, &s.Mount)
 	if err != nil {
 		return nil, err
 	}
 	st.settle()
 	var log bytes.Buffer
-	err = run(job{Self: r.Self, Name: s.Name, Script: s.File, Dirs: st.dirs, Work: work}, &log, st.settle)
+	err = run(ctx, job{Self: r.Self, Name: s.Name, Script: s.File, Dirs: st.dirs, Work: work}, &log, st.settle)
 	if err != nil {
 		r.say("%s", log.Bytes())
 	}
@@ -123,7 +124,7 @@ func pack(text []byte) ([]byte, error) {
 
 // RecordAll records the scenarios that are wanted into a corpus, and keeps its
 // other traces as far as they still have a scenario.
-func (r *Recorder) RecordAll(list []*Scenario, dir string, wanted func(name string) bool, done func(evals.TraceInfo)) (failed error) {
+func (r *Recorder) RecordAll(ctx context.Context, list []*Scenario, dir string, wanted func(name string) bool, done func(evals.TraceInfo)) (failed error) {
 	before := map[string]evals.TraceInfo{}
 	if c, err := evals.OpenCorpus(os.DirFS(dir)); err == nil {
 		for _, info := range c.Manifest.Traces {
@@ -135,7 +136,10 @@ func (r *Recorder) RecordAll(list []*Scenario, dir string, wanted func(name stri
 		info, known := before[s.Name]
 		if wanted(s.Name) {
 			var err error
-			info, err = r.recordTo(dir, s)
+			if ctx.Err() != nil {
+				return errors.Join(failed, context.Cause(ctx))
+			}
+			info, err = r.recordTo(ctx, dir, s)
 			if failed = errors.Join(failed, err); err != nil {
 				continue
 			}
@@ -148,8 +152,8 @@ func (r *Recorder) RecordAll(list []*Scenario, dir string, wanted func(name stri
 	return errors.Join(failed, writeManifest(dir, m))
 }
 
-func (r *Recorder) recordTo(dir string, s *Scenario) (evals.TraceInfo, error) {
-	pairs, text, err := r.Record(s)
+func (r *Recorder) recordTo(ctx context.Context, dir string, s *Scenario) (evals.TraceInfo, error) {
+	pairs, text, err := r.Record(ctx, s)
 	if err != nil {
 		return evals.TraceInfo{}, err
 	}

@@ -51,12 +51,12 @@ const longest = 5 * time.Minute
 
 // run starts a runner and answers it until it ends. settle is called after each
 // command of the script.
-func run(j job, log io.Writer, settle func()) error {
+func run(ctx context.Context, j job, log io.Writer, settle func()) error {
 	first, err := json.Marshal(j)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), longest)
+	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, j.Self[0], append(j.Self[1:], "runner")...)
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

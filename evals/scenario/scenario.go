@@ -20,6 +20,7 @@ type Scenario struct {
 	Area  string // "rename"
 	Tier  evals.Tier
 	Mount Settings
+	Wire  bool   // it is made of requests, see wire.go
 	File  []byte // the txtar file
 }
 
@@ -46,7 +47,8 @@ func Load(files fs.FS) ([]*Scenario, error) {
 }
 
 // Parse reads the header of a scenario: comment lines before the first command.
-// "# tier: T" is required, "# mount: FLAGS" is not; all else is for readers.
+// "# tier: T" is required, "# mount: FLAGS" and "# wire: why" are not; all else
+// is for readers.
 func Parse(name string, file []byte) (*Scenario, error) {
 	s := &Scenario{Name: name, Area: path.Dir(name), File: file, Mount: defaults()}
 	for lines := bufio.NewScanner(bytes.NewReader(file)); lines.Scan(); {
@@ -72,6 +74,8 @@ func (s *Scenario) header(line string) error {
 		if !slices.Contains(evals.Tiers, s.Tier) {
 			return fmt.Errorf("tier: have %q, want one of %q", value, evals.Tiers)
 		}
+	case "wire":
+		s.Wire = true
 	case "mount":
 		return s.Mount.parse(strings.Fields(value))
 	}

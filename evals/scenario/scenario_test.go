@@ -121,7 +121,7 @@ func TestRecordingAgain(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			r := &Recorder{Self: []string{os.Args[0], child}, Work: t.TempDir(), Log: testLog{t}}
 			require.NoError(t, os.Chmod(r.Work, 0o755))
-			pairs, text, err := r.Record(s)
+			pairs, text, err := r.Record(t.Context(), s)
 			require.NoError(t, err)
 			i := slices.IndexFunc(c.Manifest.Traces, func(info evals.TraceInfo) bool { return info.Name == s.Name })
 			require.GreaterOrEqual(t, i, 0)

@@ -38,13 +38,13 @@ type stage struct {
 }
 
 // open mounts in directories mnt, mnt2 … below dir.
-func open(dir string, s *Settings) (*stage, error) {
+func open(ctx context.Context, dir string, s *Settings) (*stage, error) {
 	opts, err := s.reference()
 	if err != nil {
 		return nil, err
 	}
 	st := &stage{sess: session.New(reference.New(opts), session.Options{}), errs: make(chan error, s.Mounts)}
-	ctx, end := context.WithCancel(context.Background())
+	ctx, end := context.WithCancel(ctx)
 	st.end = end
 	for i := range s.Mounts {
 		if err := st.mount(ctx, filepath.Join(dir, mountName(i)), s.fuse()); err != nil {
