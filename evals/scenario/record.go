@@ -36,6 +36,15 @@ const attempts = 3
 
 // Record runs a scenario and returns its trace as JSONL.
 func (r *Recorder) Record(ctx context.Context, s *Scenario) (pairs []*trace.Pair, text []byte, err error) {
+	if s.Wire {
+		if pairs, err = wired(s); err == nil {
+			text, err = encode(s, pairs)
+		}
+		if err != nil {
+			err = fmt.Errorf("scenario %s: %w", s.Name, err)
+		}
+		return pairs, text, err
+	}
 	for range attempts {
 		tape, err := r.play(ctx, s)
 		if err != nil {
