@@ -127,15 +127,16 @@ func (f Found) before(g Found) bool {
 	return f.Trace < g.Trace || f.Trace == g.Trace && f.Pair < g.Pair
 }
 
-// Killed says whether a tier finds the mutant out in some mode.
-func (r *Row) Killed(t evals.Tier) bool {
-	return slices.ContainsFunc(Modes, func(mode evals.Mode) bool { return r.KilledIn(t, mode) })
+// Kills says whether a tier finds the mutant out in some mode.
+func (m *Matrix) Kills(t evals.Tier, r *Row) bool {
+	return slices.ContainsFunc(Modes, func(mode evals.Mode) bool { return m.killsIn(Column{t, mode}, r) })
 }
 
-// KilledIn says whether a tier finds the mutant out in that mode.
-func (r *Row) KilledIn(t evals.Tier, mode evals.Mode) bool {
-	c := r.Cells[Column{t, mode}]
-	return c != nil && c.Wrong > 0
+// killsIn wants more to be wrong than with the reference: else it is the scores
+// that are wrong.
+func (m *Matrix) killsIn(at Column, r *Row) bool {
+	c, right := r.Cells[at], m.Reference.Cells[at]
+	return c != nil && right != nil && c.Wrong > right.Wrong
 }
 
 // First is the first step that finds the mutant out, in any mode.
@@ -152,7 +153,7 @@ func (r *Row) First(t evals.Tier) (first Found, mode evals.Mode) {
 // Survivors are the mutants that a tier does not find out.
 func (m *Matrix) Survivors(t evals.Tier) (list []*Row) {
 	for _, r := range m.Rows {
-		if !r.Killed(t) {
+		if !m.Kills(t, r) {
 			list = append(list, r)
 		}
 	}

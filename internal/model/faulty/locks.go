@@ -19,7 +19,6 @@ var locks = []Mutant{
 	{"unlock-ignored", "locks", "F_UNLCK and LOCK_UN succeed and leave the lock", setlks, unlockIgnored},
 	{"locks-whole-file", "locks", "a lock is on the whole file whatever its range, as with flock under fcntl; fcntl_locking(2): on those bytes", setlks, asking(func(in *fuse.LkIn) { in.Lk.Start, in.Lk.End = 0, math.MaxInt64 })},
 	{"read-locks-exclude", "locks", "read locks exclude each other; fcntl_locking(2): they are shared", setlks, readLocksExclude},
-	{"lock-conflict-eacces", "locks", "a lock that is held is EACCES, as POSIX allows and Linux does not do", setlks, mistaking(syscall.EAGAIN, syscall.EACCES)},
 	{"getlk-forgets-pid", "locks", "F_GETLK does not say who holds the lock; fcntl_locking(2): l_pid does", on(proto.OpGetlk), saying(func(_ *call, r *proto.Reply) { r.Out.(*fuse.LkOut).Lk.Pid = 0 })},
 	{"getlk-finds-nothing", "locks", "F_GETLK never finds a lock", on(proto.OpGetlk), saying(func(_ *call, r *proto.Reply) { r.Out.(*fuse.LkOut).Lk.Typ = syscall.F_UNLCK })},
 }

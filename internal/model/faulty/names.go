@@ -28,7 +28,6 @@ var names = []Mutant{
 	{"unlink-of-directory", "names", "unlink removes an empty directory, as old Unix let root do; unlink(2): EISDIR", on(proto.OpUnlink), unlinkOfDirectory},
 	{"rmdir-of-file", "names", "rmdir removes a file; rmdir(2): ENOTDIR", on(proto.OpRmdir), rmdirOfFile},
 	{"rmdir-of-full", "names", "rmdir removes a directory with all it holds; rmdir(2): ENOTEMPTY", on(proto.OpRmdir), rmdirOfFull},
-	{"eexist-for-enotempty", "names", "a directory that is not empty is EEXIST, as POSIX allows and Linux does not do", nil, mistaking(syscall.ENOTEMPTY, syscall.EEXIST)},
 	{"mkdir-over-existing", "names", "mkdir of what exists succeeds, as mkdir -p does; mkdir(2): EEXIST", on(proto.OpMkdir, proto.OpMknod, proto.OpSymlink), makeOverExisting},
 	{"exclusive-ignored", "names", "O_EXCL opens what exists, as NFS before version 3 did; open(2): EEXIST", on(proto.OpCreate), asking(func(in *fuse.CreateIn) { in.Flags &^= syscall.O_EXCL })},
 	{"link-over-existing", "names", "link replaces an existing name; link(2): EEXIST", on(proto.OpLink), linkOverExisting},

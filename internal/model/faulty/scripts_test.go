@@ -85,8 +85,7 @@ var nameScripts = map[string]script{
 		p.file("a", "x")
 		return func() { p.rmdir(root, "a") }
 	}, "RMDIR"},
-	"rmdir-of-full":        {fullDirectory, "RMDIR"},
-	"eexist-for-enotempty": {fullDirectory, "RMDIR"},
+	"rmdir-of-full": {fullDirectory, "RMDIR"},
 	"mkdir-over-existing": {func(p *player) func() {
 		p.mkdir(root, "d", 0o755)
 		return func() { p.do(proto.OpMkdir, root, &fuse.MkdirIn{Mode: 0o755}, "", "d") }
@@ -671,9 +670,8 @@ var lockScripts = map[string]script{
 		p.lock(proto.OpSetlk, id, fh, 1, syscall.F_RDLCK, 0, 9)
 		return func() { p.lock(proto.OpSetlk, id, fh, 2, syscall.F_RDLCK, 0, 9) }
 	}, "SETLK"},
-	"lock-conflict-eacces": {locked(conflicting), "SETLK"},
-	"getlk-forgets-pid":    {locked(asksLock), "GETLK"},
-	"getlk-finds-nothing":  {locked(asksLock), "GETLK"},
+	"getlk-forgets-pid":   {locked(asksLock), "GETLK"},
+	"getlk-finds-nothing": {locked(asksLock), "GETLK"},
 }
 
 var attributeScripts = map[string]script{
