@@ -16,9 +16,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/llmfs-raw/llmfs-raw/internal/model/reference"
 	"github.com/llmfs-raw/llmfs-raw/internal/session"
@@ -32,6 +35,11 @@ func wired(s *Scenario) (pairs []*trace.Pair, err error) {
 	if err != nil {
 		return nil, err
 	}
+	first, err := greeting(s)
+	if err != nil {
+		return nil, err
+	}
+	pairs = append(pairs, first)
 	sess, now := session.New(reference.New(opts), session.Options{}), &clock{}
 	for lines, n := bufio.NewScanner(bytes.NewReader(s.File)), 1; lines.Scan(); n++ {
 		text := strings.TrimSpace(lines.Text())
@@ -50,6 +58,14 @@ func wired(s *Scenario) (pairs []*trace.Pair, err error) {
 		}
 	}
 	return pairs, nil
+}
+
+// greeting is the INIT of a kernel that offers all there is.
+func greeting(s *Scenario) (*trace.Pair, error) {
+	in := &fuse.InitIn{Major: proto.Major, Minor: proto.Minor, MaxReadAhead: 128 << 10, Flags: math.MaxUint32, Flags2: math.MaxUint32}
+	out, _, err := proto.Negotiate(in, s.Mount.fuse().Init)
+	req := &proto.Request{Op: proto.OpInit, Header: proto.Header{Unique: 1, Now: new(clock).current()}, In: in}
+	return &trace.Pair{Req: req, Rep: &proto.Reply{Out: out}}, err
 }
 
 // played takes the reply, which must have that errno.

@@ -22,7 +22,9 @@ func TestWire(t *testing.T) {
 	require.NoError(t, err)
 	pairs, text, err := (&Recorder{}).Record(t.Context(), s)
 	require.NoError(t, err)
-	require.Len(t, pairs, 5)
+	require.Len(t, pairs, 6)
+	require.Equal(t, proto.OpInit, pairs[0].Req.Op)
+	pairs = pairs[1:]
 	assert.Equal(t, "text", string(pairs[1].Req.Data))
 	assert.Equal(t, "text", string(pairs[2].Rep.Data))
 	assert.Nil(t, pairs[3].Rep, "FORGET takes none")
