@@ -5,7 +5,6 @@ SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-comma    := ,
 GO       ?= go
 DIR      ?= mnt
 FLAGS    ?=
@@ -96,15 +95,21 @@ bench: ## compare with go-fuse's loopback and tmpfs; FLAGS='-quick -only clone'
 
 # EVALS is where evals leaves logs and reports. MODELS are asked beside the
 # mutants, with a key in OPENAI_API_KEY or a server in OPENAI_BASE_URL; what they
-# have answered is not asked again.
+# have answered is not asked again. FLAGS='--max-cost 5 --trials 4'
 EVALS  ?= build/evals
 MODELS ?=
 
+# The report comes whether or not the instrument holds: it says why.
 .PHONY: evals
 evals: build ## test the scores with mutants, measure MODELS=a,b, and report
-	$(BIN) evals kill --tier core --out '$(EVALS)/mutants' >'$(EVALS)/kills.txt' || { tail -n 1 '$(EVALS)/kills.txt'; exit 1; }
-	tail -n 1 '$(EVALS)/kills.txt'
-	$(BIN) evals run --models 'reference$(if $(MODELS),$(comma)$(MODELS))' --tier core --mode forced,rollout --out '$(EVALS)/run' $(FLAGS)
+	@mkdir -p '$(EVALS)'
+	@held=0; $(BIN) evals kill --tier core --quiet --out '$(EVALS)/mutants' --document '$(EVALS)/kills.md' || held=$$?; \
+	if [ $$held = 0 ] && [ -n '$(MODELS)' ]; then \
+		$(BIN) evals run --models '$(MODELS)' --tier core --mode forced,rollout --out '$(EVALS)/models' $(FLAGS) || held=$$?; \
+	fi; \
+	set -- '$(EVALS)/mutants' $(if $(MODELS),'$(EVALS)/models'); \
+	$(BIN) evals report "$$@" --out '$(EVALS)/report.html' && $(BIN) evals report "$$@" --format markdown --out '$(EVALS)/report.md'; \
+	echo '$(EVALS)/kills.md $(EVALS)/report.html $(EVALS)/report.md'; exit $$held
 
 .PHONY: kills
 kills: build ## regenerate evals/KILLS.md, the mutants on all of full
