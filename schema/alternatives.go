@@ -58,6 +58,9 @@ func leanOnes(row *proto.Row, p parts) []alternative {
 		return nil
 	}
 	list := []alternative{{parts: p, variant: lean}}
+	if keeps(row) {
+		list = append([]alternative{{parts: p, variant: unsaid}}, list...)
+	}
 	if !carriesEntry(row, p) {
 		return list
 	}

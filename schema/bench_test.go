@@ -19,7 +19,7 @@ func BenchmarkReply(b *testing.B) {
 	for name, step := range map[string]func() error{
 		"unwrap":   func() error { _, err := Unwrap(wrapped); return err },
 		"validate": func() error { return Validate(req.Op, All, wrapped) },
-		"complete": func() error { _, err := Complete(req, lean); return err },
+		"complete": func() error { _, err := Complete(req, lean, nil); return err },
 		"check":    func() error { Check(req, reply, known); return nil },
 	} {
 		b.Run(name, func(b *testing.B) {

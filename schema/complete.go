@@ -15,8 +15,8 @@ import (
 // Complete gives a lean reply to req every member that it leaves out and that
 // has a default. What has none stays out, and what is wrong stays as it is: it
 // is for proto.ParseReplyJSON to refuse. A reply that leaves nothing out keeps
-// its meaning.
-func Complete(req *proto.Request, reply []byte) ([]byte, error) {
+// its meaning. known may be nil; what is kept then has no default.
+func Complete(req *proto.Request, reply []byte, known Attrs) ([]byte, error) {
 	row := req.Op.Row()
 	if row == nil {
 		return nil, fmt.Errorf("complete %v reply: no such opcode", req.Op)
@@ -28,7 +28,7 @@ func Complete(req *proto.Request, reply []byte) ([]byte, error) {
 	if raw, ok := find(list, "Errno"); !ok || string(raw) != "0" {
 		return reply, nil
 	}
-	s := &scope{req: req, stored: storedIn(list)}
+	s := &scope{req: req, stored: storedIn(list), known: known}
 	var out object
 	for _, m := range list {
 		out.add(m.name, s.part(row, m))
@@ -61,6 +61,7 @@ type scope struct {
 	// Of the outermost scope, the reply.
 	req    *proto.Request
 	stored map[uint64]uint64 // node id → bytes of content in Notify
+	known  Attrs             // or nil
 }
 
 func (s *scope) root() *scope {
@@ -106,6 +107,9 @@ func (s *scope) field(f proto.FieldInfo) ([]byte, bool) {
 	}
 	if ok {
 		return raw, true
+	}
+	if f.Type.Kind() == reflect.Struct {
+		return s.object(shapeOf(f.Type), json.RawMessage("{}")), s.shape.omits(unsaid, f) && s.root().known != nil
 	}
 	n, ok := s.byDefault(f)
 	if n > maxSafe {

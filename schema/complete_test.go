@@ -18,7 +18,7 @@ import (
 func completed(t *testing.T, req *proto.Request, lean string) *proto.Reply {
 	t.Helper()
 	require.NoError(t, Validate(req.Op, Lean, Wrap([]byte(lean))))
-	full, err := Complete(req, []byte(lean))
+	full, err := Complete(req, []byte(lean), nil)
 	require.NoError(t, err)
 	require.NoError(t, Validate(req.Op, All, Wrap(full)), "%s", full)
 	reply, err := proto.ParseReplyJSON(req, full)
@@ -49,7 +49,7 @@ func TestSizeFollowsFromContent(t *testing.T) {
 		assert.Equal(t, &want, reply.Out, data)
 		assert.Equal(t, &fuse.NotifyStoreOut{Nodeid: 7, Size: uint32(size)}, reply.Notify[0].Out)
 	}
-	full, err := Complete(req, []byte(`{"Errno":0,"Out":{"NodeId":7,"Attr":{`+stat+`}},"Notify":[{"Code":"STORE","Out":{"Nodeid":8},"Data":"x"}]}`))
+	full, err := Complete(req, []byte(`{"Errno":0,"Out":{"NodeId":7,"Attr":{`+stat+`}},"Notify":[{"Code":"STORE","Out":{"Nodeid":8},"Data":"x"}]}`), nil)
 	require.NoError(t, err)
 	_, err = proto.ParseReplyJSON(req, full)
 	assert.ErrorContains(t, err, "Out.Attr.Size: is missing", "content of another node says nothing")
@@ -113,7 +113,7 @@ func TestCompleteLeavesWholeRepliesAlone(t *testing.T) {
 				offset.SetUint(1) // at 0 an empty listing gets "." and ".."
 			}
 		}
-		full, err := Complete(req, text)
+		full, err := Complete(req, text, nil)
 		require.NoError(t, err)
 		assert.Equal(t, string(text), string(full), "in canonical order already")
 	})
@@ -143,7 +143,7 @@ func TestEveryDefaultIsFilledIn(t *testing.T) {
 		stripped, err := json.Marshal(doc)
 		require.NoError(t, err)
 		require.NoError(t, Validate(req.Op, Lean, Wrap(stripped)), "%s", stripped)
-		full, err := Complete(req, stripped)
+		full, err := Complete(req, stripped, nil)
 		require.NoError(t, err)
 		_, err = proto.ParseReplyJSON(req, full)
 		require.NoError(t, err, "%s", full)
@@ -172,14 +172,14 @@ func TestCompleteRefusesNothingThatParsingCan(t *testing.T) {
 		`{"Errno":0,"Entries":{}}`:            `{"Errno":0,"Entries":{}}`,
 		`{"Errno":0,"Notify":[1,{"Code":1}]}`: `{"Errno":0,"Notify":[1,{"Code":1}]}`,
 	} {
-		got, err := Complete(req, []byte(in))
+		got, err := Complete(req, []byte(in), nil)
 		require.NoError(t, err)
 		assert.Equal(t, want, string(got))
 	}
-	got, err := Complete(req, []byte(`{"Errno":0,"Out":{"Extra":1,"NodeId":7,"NodeId":8}}`))
+	got, err := Complete(req, []byte(`{"Errno":0,"Out":{"Extra":1,"NodeId":7,"NodeId":8}}`), nil)
 	require.NoError(t, err)
 	assert.Contains(t, string(got), `"Extra":1,"NodeId":8`, "for the strict decoder to refuse")
-	_, err = Complete(req, []byte(`[]`))
+	_, err = Complete(req, []byte(`[]`), nil)
 	assert.ErrorContains(t, err, "complete LOOKUP reply: no object")
 }
 

@@ -13,7 +13,8 @@ type Default struct {
 	Field string // "Attr.Ino": the struct that declares it and its name
 	Doc   string // the value in words
 
-	stored bool   // it follows from a STORE in the same reply, and from nothing else
+	stored bool   // it follows from a STORE in the same reply, or is kept
+	kept   bool   // it follows from what was told before, and from what the request sets
 	beside string // it follows from this member, and only where that can be
 	value  func(*scope) (uint64, bool)
 }
@@ -35,8 +36,14 @@ var defaults = []Default{
 	{Field: "AttrOut.AttrValid", Doc: "3600", value: constant(validity)},
 	{Field: "AttrOut.AttrValidNsec", Doc: "0", value: constant(0)},
 	{Field: "Attr.Ino", Doc: "the node id", value: node},
-	{Field: "Attr.Size", Doc: "bytes of the content in Notify", stored: true, value: storedSize},
+	{Field: "Attr.Size", Doc: "bytes of the content in Notify, or " + asBefore, stored: true, value: storedSize},
 	{Field: "Attr.Blocks", Doc: "Size / 512, rounded up", value: blocks},
+	{Field: "Attr.Atime", Doc: asBefore, kept: true, value: kept("Atime")},
+	{Field: "Attr.Mtime", Doc: asBefore, kept: true, value: kept("Mtime")},
+	{Field: "Attr.Mode", Doc: asBefore, kept: true, value: kept("Mode")},
+	{Field: "Attr.Nlink", Doc: asBefore, kept: true, value: kept("Nlink")},
+	{Field: "Owner.Uid", Doc: asBefore, kept: true, value: kept("Uid")},
+	{Field: "Owner.Gid", Doc: asBefore, kept: true, value: kept("Gid")},
 	{Field: "Attr.Atimensec", Doc: "0", value: constant(0)},
 	{Field: "Attr.Mtimensec", Doc: "0", value: constant(0)},
 	{Field: "Attr.Ctimensec", Doc: "0", value: constant(0)},
@@ -99,8 +106,10 @@ func storedSize(s *scope) (uint64, bool) {
 	if !ok {
 		return 0, false
 	}
-	n, ok := s.root().stored[id]
-	return n, ok
+	if n, ok := s.root().stored[id]; ok {
+		return n, true
+	}
+	return kept("Size")(s)
 }
 
 func blocks(s *scope) (uint64, bool) {

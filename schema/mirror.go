@@ -21,9 +21,10 @@ const (
 	full   variant = iota
 	lean           // less what has a default
 	stored         // less what follows from a STORE, too
+	unsaid         // less what is kept, too
 )
 
-var suffixes = [...]string{full: "", lean: "Lean", stored: "Stored"}
+var suffixes = [...]string{full: "", lean: "Lean", stored: "Stored", unsaid: "Kept"}
 
 // shape is a struct to mirror.
 type shape struct {
@@ -66,8 +67,21 @@ func (s shape) has(field string) bool {
 
 // omits reports whether a variant of the shape lacks a field.
 func (s shape) omits(v variant, f proto.FieldInfo) bool {
+	if f.Type.Kind() == reflect.Struct {
+		return v >= lean && shapeOf(f.Type).empty(v)
+	}
 	d := defaultOf(f)
-	return d != nil && v >= lean && (!d.stored || v == stored) && (d.beside == "" || s.has(d.beside))
+	return d != nil && v >= lean && (!d.stored || v >= stored) && (!d.kept || v >= unsaid) && (d.beside == "" || s.has(d.beside))
+}
+
+// empty reports whether a variant of the shape has no fields.
+func (s shape) empty(v variant) bool {
+	for _, f := range s.fields {
+		if !s.omits(v, f) {
+			return false
+		}
+	}
+	return true
 }
 
 // same reports whether two variants of the shape have the same fields.
@@ -148,6 +162,8 @@ func describe(s shape, v variant) string {
 	var list []string
 	for _, f := range s.fields {
 		switch d := defaultOf(f); {
+		case f.Type.Kind() == reflect.Struct && s.omits(v, f):
+			list = append(list, f.Name+" = "+asBefore)
 		case f.Type.Kind() == reflect.Struct:
 		case v == full:
 			list = append(list, f.Name+": "+explainField(f))

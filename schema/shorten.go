@@ -13,13 +13,13 @@ import (
 // Shorten is the lean form of a reply to req as the codec writes it: without
 // what Complete gives back. It is the reply itself where that is no lean reply:
 // some field that has to go is not as its default.
-func Shorten(req *proto.Request, reply []byte) []byte {
+func Shorten(req *proto.Request, reply []byte, known Attrs) []byte {
 	row := req.Op.Row()
 	list, err := members(reply)
 	if row == nil || err != nil {
 		return reply
 	}
-	s := &scope{req: req}
+	s := &scope{req: req, known: known}
 	var out object
 	for _, m := range list {
 		switch {
@@ -32,7 +32,7 @@ func Shorten(req *proto.Request, reply []byte) []byte {
 		out.add(m.name, m.value)
 	}
 	short := out.end()
-	whole, err := Complete(req, short)
+	whole, err := Complete(req, short, known)
 	if err != nil || !bytes.Equal(whole, reply) || Validate(req.Op, Lean, Wrap(short)) != nil {
 		return reply
 	}
@@ -50,7 +50,9 @@ func (s *scope) short(form shape, raw json.RawMessage, index int) []byte {
 	for _, f := range form.fields {
 		value, ok := find(list, f.Name)
 		if f.Type.Kind() == reflect.Struct {
-			value = in.short(shapeOf(f.Type), value, index)
+			if value = in.short(shapeOf(f.Type), value, index); string(value) == "{}" {
+				continue
+			}
 		} else if n, known := in.byDefault(f); known && ok {
 			if have, is := number(value); is && have == n {
 				continue

@@ -36,13 +36,13 @@ func TestShorten(t *testing.T) {
 			req := &proto.Request{Op: c.op, Header: proto.Header{NodeId: 1}, In: c.in, Names: make([]string, c.op.Row().Names)}
 			text, err := proto.AppendReplyJSON(nil, req, &c.r)
 			require.NoError(t, err)
-			short := schema.Shorten(req, text)
+			short := schema.Shorten(req, text, nil)
 			if c.want == "" {
 				c.want = string(text)
 			}
 			assert.Equal(t, c.want, string(short))
 			require.NoError(t, schema.Validate(c.op, schema.Lean, schema.Wrap(short)))
-			whole, err := schema.Complete(req, short)
+			whole, err := schema.Complete(req, short, nil)
 			require.NoError(t, err)
 			assert.Equal(t, string(text), string(whole))
 		})

@@ -191,7 +191,7 @@ func FuzzReplies(f *testing.F) {
 			return
 		}
 		req.In = row.NewIn()
-		if full, err := Complete(req, reply); err == nil {
+		if full, err := Complete(req, reply, nil); err == nil {
 			if r, err := proto.ParseReplyJSON(req, full); err == nil {
 				_ = fmt.Sprint(Lines(Check(req, r, nil)))
 			}

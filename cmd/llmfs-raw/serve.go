@@ -56,6 +56,7 @@ func serveAPI(c *cobra.Command, o *serveOptions) error {
 	opts := serve.Options{Models: o.models, Key: o.key, Latency: serve.Latency{FirstToken: o.firstToken, TokensPerSecond: o.tokenRate}}
 	o.cache.reference(&opts.World)
 	if o.cache == cacheAggressive {
+		opts.World.Plain = true
 		opts.World.Off = []proto.Opcode{proto.OpSetxattr, proto.OpGetxattr, proto.OpListxattr, proto.OpRemovexattr}
 	}
 	if o.faults != "" {

@@ -173,7 +173,7 @@ func Answer(p *trace.Pair, fields schema.Form) (string, error) {
 		return "", err
 	}
 	if fields == schema.Lean {
-		b = schema.Shorten(p.Req, b)
+		b = schema.Shorten(p.Req, b, nil)
 	}
 	return string(schema.Wrap(b)), nil
 }

@@ -91,7 +91,7 @@ func (c counter) trace(r *readTrace, o *Options, used *model.Usage) error {
 			return err
 		}
 		if o.Session.Fields == schema.Lean {
-			said = schema.Shorten(r.gold.Pairs[i].Req, said)
+			said = schema.Shorten(r.gold.Pairs[i].Req, said, nil)
 		}
 		n, err := session.CountTokens(string(schema.Wrap(said)))
 		used.OutputTokens += n

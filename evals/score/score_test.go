@@ -159,7 +159,7 @@ func TestForms(t *testing.T) {
 				p := g.Pairs[i]
 				said := text0(t, p.Req, p.Rep)
 				if form == schema.Lean {
-					said = schema.Shorten(p.Req, said)
+					said = schema.Shorten(p.Req, said, nil)
 				}
 				r := s.Step(i, schema.Wrap(said))
 				assert.NoError(t, schema.Validate(p.Req.Op, form, schema.Wrap(said)), "what is canonical is valid")

@@ -100,7 +100,7 @@ func decode(form schema.Form, req *proto.Request, raw []byte) (*proto.Reply, err
 		return nil, err
 	}
 	if form == schema.Lean {
-		if inner, err = schema.Complete(req, inner); err != nil {
+		if inner, err = schema.Complete(req, inner, nil); err != nil {
 			return nil, err
 		}
 	}

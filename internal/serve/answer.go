@@ -4,10 +4,14 @@ package serve
 
 import (
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
+
 	"github.com/llmfs-raw/llmfs-raw/internal/model/reference"
+	"github.com/llmfs-raw/llmfs-raw/proto"
 	"github.com/llmfs-raw/llmfs-raw/schema"
 )
 
@@ -59,11 +63,11 @@ func (s *Server) reply(a *ask) string {
 	case c.last.request == "":
 		return a.wrap(fail)
 	case c.last.ledger != "":
-		return a.wrap(s.replyByLedger(c))
+		return a.wrap(s.replyByLedger(a))
 	}
 	w := s.worlds.at(c)
 	w.quietly(c.last.since)
-	answer := a.wrap(s.numbers.serve(c.world(), w, c.last.request))
+	answer := a.wrap(s.answer(a, w))
 	s.worlds.keep(w, c.after(answer), len(c.steps)+1)
 	return answer
 }
@@ -72,16 +76,40 @@ func (a *ask) wrap(reply []byte) string { return string(schema.Wrap(a.format.fit
 
 // replyByLedger needs nothing but the ledger. What it would need and does not
 // see it does not make up.
-func (s *Server) replyByLedger(c *conversation) []byte {
+func (s *Server) replyByLedger(a *ask) []byte {
+	c := a.talk
 	state, err := parseLedger(c.last.ledger)
 	if err != nil || c.last.blind() {
 		return fail
 	}
 	state.Page, state.End = true, !c.last.left.entries
 	dense(state)
-	w := &world{fs: reference.Restore(c.options(s.o.World), state)}
-	return s.numbers.serve(c.world(), w, c.last.request)
+	return s.answer(a, &world{fs: reference.Restore(c.options(s.o.World), state)})
 }
+
+// answer is a world's reply, as short as the schema allows.
+func (s *Server) answer(a *ask, w *world) []byte {
+	c := a.talk
+	if !s.o.World.Plain || !strings.HasSuffix(a.format.name, "_lean") {
+		return s.numbers.serve(c.world(), w, c.last.request)
+	}
+	req, err := proto.ParseRequestJSON([]byte(c.last.request))
+	if err != nil {
+		return fail
+	}
+	var known before
+	known.attr, known.ok = w.fs.Attr(req.Header.NodeId)
+	return schema.Shorten(req, s.numbers.serve(c.world(), w, c.last.request), &known)
+}
+
+// before is the node of a request as it was.
+type before struct {
+	attr fuse.Attr
+	ok   bool
+}
+
+// Attr implements schema.Attrs.
+func (b *before) Attr(uint64) (fuse.Attr, bool) { return b.attr, b.ok }
 
 // dense gives files the blocks that they have without holes, at least: a ledger
 // has their number from before they were written.

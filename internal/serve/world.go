@@ -107,7 +107,7 @@ func (w *world) adopt(request, told string) {
 	if err != nil {
 		return
 	}
-	whole, err := schema.Complete(req, []byte(told))
+	whole, err := schema.Complete(req, []byte(told), w.fs)
 	if err != nil {
 		return
 	}

@@ -41,7 +41,7 @@ func TestTheAccount(t *testing.T) {
 	assert.Equal(t, `model: 4 calls, p50 0s, p95 0s
 tokens: 400 in (160 of them cached), 40 out, $0.0007
 calls: LOOKUP 3, GETATTR 1
-without a call: 1 that needed no answer, 0 ends of listings, 0 of opcodes that are off, 0 for known attributes, 0 for xattrs that are not there
+without a call: 1 that needed no answer, 0 ends of listings, 0 of opcodes that are off, 0 for known attributes, 0 for xattrs that are not there, 0 that follow from what was said
 repairs: 1
 `, totals.String())
 	assert.Equal(t, "4 calls, 400+40 tokens (160 cached), $0.0007, p50 0s", totals.Line())

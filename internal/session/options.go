@@ -17,8 +17,8 @@ import (
 type Options struct {
 	Log *slog.Logger // nil is slog.Default()
 
-	// KeepAttrs says that attributes change by requests alone, and not by reading:
-	// a question for what was told is then answered without asking.
+	// KeepAttrs says that files change by requests alone, and not by reading: a
+	// question whose answer follows from what was told is not asked.
 	KeepAttrs bool
 	// NoXattrs says that the filesystem of an embedded model begins without
 	// extended attributes, and that node ids are not used twice. Programs that

@@ -70,7 +70,7 @@ const contract = `
 const posixRules = `
 - Times: creation sets atime, mtime and ctime to Now; writing and truncating set mtime and ctime; changing mode, owner, links or xattrs sets ctime; adding, removing or renaming a name sets its directories' mtime and ctime. All in whole seconds from Now.Sec, with Now.Nsec.
 - A new node belongs to Header's Uid and Gid; where the directory has the setgid bit it takes the directory's group, and a new directory the bit, too. Mode is In.Mode &^ In.Umask.
-- Nlink: files start with 1; directories with 2, plus 1 for each subdirectory.
+- Nlink: files start with 1; directories with 2, plus 1 for each subdirectory. Size of a directory: 4096, whatever it holds.
 - Writing beyond the end fills the gap with zeros. Truncating forgets what is cut off: growing again gives zeros. WRITE answers the number of bytes written, and its Offset is final, even with O_APPEND.
 - A removed file lives on as long as it is open, with Nlink 0. RENAME replaces the target: a directory only an empty one. Moving something onto another link of itself does nothing.
 - Errors: ENOENT no such name, EEXIST the name exists, ENOTDIR, EISDIR, ENOTEMPTY, ENAMETOOLONG over 255 bytes, ENODATA no such xattr, EINVAL senseless arguments, EACCES or EPERM only where this world forbids it: the kernel checks modes itself.

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"syscall"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
+
 	"github.com/llmfs-raw/llmfs-raw/internal/model"
 	"github.com/llmfs-raw/llmfs-raw/proto"
 	"github.com/llmfs-raw/llmfs-raw/schema"
@@ -48,7 +50,7 @@ func (s *Session) read(req *proto.Request, answer []byte) (reply *proto.Reply, s
 	}
 	whole := inner
 	if s.opts.Fields == schema.Lean {
-		if whole, err = schema.Complete(req, inner); err != nil {
+		if whole, err = schema.Complete(req, inner, s.memory.ledger); err != nil {
 			return nil, "", faults(err)
 		}
 	}
@@ -103,4 +105,15 @@ func (l *ledger) Type(id uint64) (bits uint32, ok bool) {
 		return 0, false
 	}
 	return n.kind(), true
+}
+
+// Attr implements schema.Attrs.
+func (l *ledger) Attr(id uint64) (fuse.Attr, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.nodes[id]
+	if n == nil || !n.told {
+		return fuse.Attr{}, false
+	}
+	return n.attr, true
 }

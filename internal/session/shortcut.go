@@ -2,8 +2,8 @@ package session
 
 // What the daemon knows without asking: requests whose reply nobody reads, the
 // end of a directory that its last page announced, opcodes that were answered
-// ENOSYS, attributes that nothing has changed, and extended ones that a node
-// can't have.
+// ENOSYS, attributes that nothing has changed, extended ones that a node can't
+// have, and what follows from the rest (implied.go).
 
 import (
 	"slices"
@@ -67,8 +67,19 @@ func (s *Session) shortcut(req *proto.Request) *proto.Reply {
 	case s.memory.ledger.isOff(req.Op):
 		s.count.off.Add(1)
 		return &proto.Reply{Errno: syscall.ENOSYS}
+	case s.attrs != nil:
+		return s.implied(req)
 	}
 	return nil
+}
+
+// implied is what the ledger has for a request.
+func (s *Session) implied(req *proto.Request) *proto.Reply {
+	reply := s.memory.ledger.implied(req)
+	if reply != nil {
+		s.count.implied.Add(1)
+	}
+	return reply
 }
 
 // listsFrom is the cookie that a listing goes on from, 0 for other requests.

@@ -33,6 +33,7 @@ type Totals struct {
 	Off      uint64            // requests of opcodes that had been answered ENOSYS
 	Known    uint64            // questions for attributes that have not changed since they were told
 	Lacking  uint64            // questions for extended attributes of nodes that have none
+	Implied  uint64            // questions that what was said before has answered
 	Failures map[string]uint64 // Failed, by name in FailureTable
 	ByOpcode map[string]uint64 // Calls, by opcode
 	Usage    model.Usage
@@ -44,7 +45,7 @@ type Totals struct {
 type counters struct {
 	calls, failed, invalid, repairs atomic.Uint64
 	quiet, ended, off               atomic.Uint64
-	known, lacking                  atomic.Uint64
+	known, lacking, implied         atomic.Uint64
 	ops                             [len(plans)]atomic.Uint64
 	kinds                           [len(failures)]atomic.Uint64
 	latency                         latencies
@@ -76,7 +77,7 @@ func (s *Session) Stats() Stats {
 func (s *Session) Totals() Totals {
 	c := &s.count
 	t := Totals{
-		Stats: s.Stats(), Quiet: c.quiet.Load(), Ended: c.ended.Load(), Off: c.off.Load(), Known: c.known.Load(), Lacking: c.lacking.Load(),
+		Stats: s.Stats(), Quiet: c.quiet.Load(), Ended: c.ended.Load(), Off: c.off.Load(), Known: c.known.Load(), Lacking: c.lacking.Load(), Implied: c.implied.Load(),
 		Failures: map[string]uint64{}, ByOpcode: map[string]uint64{},
 		Priced: s.budget.price != nil, P50: c.latency.percentile(0.50), P95: c.latency.percentile(0.95),
 	}
@@ -122,9 +123,9 @@ func (t Totals) WriteTo(w io.Writer) (int64, error) {
 		fmt.Fprintf(&b, "tokens: %d in (%d of them cached), %d out, %s\n", t.Usage.InputTokens, t.Usage.CachedTokens, t.Usage.OutputTokens, t.cost())
 	}
 	fmt.Fprintf(&b, "calls: %s\n", byCount(t.ByOpcode))
-	if t.Quiet+t.Ended+t.Off+t.Known+t.Lacking > 0 {
-		fmt.Fprintf(&b, "without a call: %d that needed no answer, %d ends of listings, %d of opcodes that are off, %d for known attributes, %d for xattrs that are not there\n",
-			t.Quiet, t.Ended, t.Off, t.Known, t.Lacking)
+	if t.Quiet+t.Ended+t.Off+t.Known+t.Lacking+t.Implied > 0 {
+		fmt.Fprintf(&b, "without a call: %d that needed no answer, %d ends of listings, %d of opcodes that are off, %d for known attributes, %d for xattrs that are not there, %d that follow from what was said\n",
+			t.Quiet, t.Ended, t.Off, t.Known, t.Lacking, t.Implied)
 	}
 	if t.Repairs > 0 {
 		fmt.Fprintf(&b, "repairs: %d\n", t.Repairs)

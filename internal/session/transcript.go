@@ -45,7 +45,7 @@ func (t *Transcript) Accept(req *proto.Request, reply *proto.Reply, said []byte)
 			return err
 		}
 		if t.fields == schema.Lean {
-			said = schema.Shorten(req, said)
+			said = schema.Shorten(req, said, t.memory.ledger)
 		}
 		said = schema.Wrap(said)
 	}

@@ -23,6 +23,37 @@ func (n *inode) attr() fuse.Attr {
 	}
 }
 
+// attr is what a reply says of an inode.
+func (c *call) attr(n *inode) fuse.Attr {
+	a := n.attr()
+	if c.fs.opt.Plain {
+		if n.dir != nil {
+			a.Size = pageSize
+		}
+		a.Blocks = (a.Size + 511) / 512
+	}
+	return a
+}
+
+// Attr is what is known of a node's attributes.
+func (f *FS) Attr(id uint64) (fuse.Attr, bool) {
+	f.ns.RLock()
+	defer f.ns.RUnlock()
+	n := f.inodes[id]
+	if n == nil {
+		return fuse.Attr{}, false
+	}
+	return (&call{fs: f}).attr(n), true
+}
+
+// plain takes from a request what finer times than seconds it brings.
+func plain(r *proto.Request) {
+	r.Header.Now.Nsec = 0
+	if in, ok := r.In.(*fuse.SetAttrIn); ok {
+		in.Atimensec, in.Mtimensec, in.Ctimensec = 0, 0, 0
+	}
+}
+
 // size64 is st_size. That of a directory counts "." and ".." as entries.
 func (n *inode) size64() int64 {
 	if n.dir != nil {
@@ -33,7 +64,7 @@ func (n *inode) size64() int64 {
 
 func (c *call) attrOut(n *inode) *fuse.AttrOut {
 	v := c.fs.valid
-	return &fuse.AttrOut{AttrValid: v.sec, AttrValidNsec: v.nsec, Attr: n.attr()}
+	return &fuse.AttrOut{AttrValid: v.sec, AttrValidNsec: v.nsec, Attr: c.attr(n)}
 }
 
 func (c *call) getattr() syscall.Errno {
@@ -59,15 +90,15 @@ func (c *call) statx() syscall.Errno {
 		return syscall.EBADF
 	}
 	v := c.fs.valid
-	c.reply.Out = &fuse.StatxOut{AttrValid: v.sec, AttrValidNsec: v.nsec, Statx: n.statx()}
+	c.reply.Out = &fuse.StatxOut{AttrValid: v.sec, AttrValidNsec: v.nsec, Statx: c.statxOf(n)}
 	return 0
 }
 
 // statxFlags are the STATX_ATTR_ bits that shmem_getattr() knows.
 const statxFlags = unix.STATX_ATTR_APPEND | unix.STATX_ATTR_IMMUTABLE | unix.STATX_ATTR_NODUMP
 
-func (n *inode) statx() fuse.Statx {
-	a := n.attr()
+func (c *call) statxOf(n *inode) fuse.Statx {
+	a := c.attr(n)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return fuse.Statx{

@@ -73,6 +73,9 @@ func (f *FS) Answer(ctx context.Context, p *model.Prompt) (*model.Answer, error)
 	if err := req.ParseJSON(p.Request); err != nil {
 		return nil, err
 	}
+	if f.opt.Plain {
+		plain(req)
+	}
 	c := newCall(ctx, f, req)
 	defer c.release()
 	c.serve()

@@ -61,7 +61,7 @@ func (c *call) entry(n *inode) fuse.EntryOut {
 		EntryValidNsec: names.nsec,
 		AttrValid:      v.sec,
 		AttrValidNsec:  v.nsec,
-		Attr:           n.attr(),
+		Attr:           c.attr(n),
 	}
 }
 

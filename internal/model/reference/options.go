@@ -38,6 +38,9 @@ type Options struct {
 	// the kernel does so itself from then on. There are no handles: a node lives
 	// until the kernel forgets it. INIT must have been negotiated with NoOpen.
 	NoOpen bool
+	// Plain has whole seconds for times, 4096 for the size of each directory, and
+	// no more blocks than the size needs, as language models are asked to.
+	Plain bool
 	// Content sends small files along when the kernel is told of them, as STORE.
 	Content bool
 	// NoAtime leaves access times alone: what the kernel reads from its cache does
