@@ -75,7 +75,7 @@ func bench(o options) error {
 		return err
 	}
 	s.board.print(os.Stdout)
-	return errors.Join(s.memory(os.Stdout), s.models(os.Stdout))
+	return errors.Join(s.memory(os.Stdout), s.models(os.Stdout), s.curve(os.Stdout))
 }
 
 func exit(err error) {
