@@ -46,6 +46,9 @@ func noteOf(ctx context.Context) string {
 }
 
 func (c *Conn) record(cl *call, r *proto.Reply, note string, head, tail []byte) {
+	if c.opts.Record == nil {
+		return
+	}
 	c.opts.Record(Exchange{
 		Req: cl.req, Reply: r, Took: c.opts.Now().Sub(cl.start), Note: note,
 		ReqBytes: cl.raw, ReplyBytes: [2][]byte{head, tail},

@@ -88,8 +88,5 @@ func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Record == nil {
-		o.Record = func(Exchange) {}
-	}
 	return o
 }

@@ -116,11 +116,11 @@ func (s *Session) call(ctx context.Context, req *proto.Request, p *model.Prompt,
 
 // usageOf is what a call cost, whether or not it was answered.
 func usageOf(answer *model.Answer, err error) model.Usage {
-	var e *model.Error
-	switch {
-	case err == nil:
+	if err == nil {
 		return answer.Usage
-	case errors.As(err, &e):
+	}
+	var e *model.Error
+	if errors.As(err, &e) {
 		return e.Usage
 	}
 	return model.Usage{}
