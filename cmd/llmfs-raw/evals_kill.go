@@ -25,6 +25,7 @@ type killOptions struct {
 	mutants  []string
 	out      string
 	document string
+	long     bool
 	quiet    bool
 }
 
@@ -45,6 +46,7 @@ all of them, and more noise costs more.`,
 	f := c.Flags()
 	f.SortFlags = false
 	o.corpus.flags(f)
+	f.BoolVar(&o.long, "long", false, "the long sessions, too")
 	f.StringSliceVar(&o.mutants, "mutants", nil, "`NAMES` of the mutants (default all)")
 	f.StringVar(&o.out, "out", "", "`DIR` to keep log and summary in, for evals report")
 	f.StringVar(&o.document, "document", "", "write the matrix as Markdown to `FILE`")
@@ -63,12 +65,15 @@ func evalsKill(c *cobra.Command, o *killOptions) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	tier := evals.Tier(o.corpus.tier)
+	tiers := []evals.Tier{evals.Tier(o.corpus.tier)}
+	if o.long {
+		tiers, traces = append(tiers, evals.Long), append(traces, corpus.Traces(evals.Long)...)
+	}
 	m, err := playMutants(ctx, o.out, evalrun.Options{
 		Corpus: corpus, Traces: traces, Contestants: kill.Contestants(mutants), Modes: kill.Modes,
-		Header: evals.LogHeader{Program: programVersion(), Args: os.Args[1:], Tier: tier},
+		Header: evals.LogHeader{Program: programVersion(), Args: os.Args[1:], Tier: tiers[0]},
 		Report: progressOf(c.ErrOrStderr()),
-	}, kill.New(tier, mutants))
+	}, kill.New(mutants, tiers...))
 	if err != nil {
 		return err
 	}

@@ -53,8 +53,8 @@ type Found struct {
 }
 
 // New makes an empty matrix. Tiers that hold others bring their columns along.
-func New(tier evals.Tier, mutants []faulty.Mutant) *Matrix {
-	m := &Matrix{Tiers: held(tier)}
+func New(mutants []faulty.Mutant, tiers ...evals.Tier) *Matrix {
+	m := &Matrix{Tiers: held(tiers)}
 	m.Reference = Row{Mutant: faulty.Mutant{Name: Reference}, Cells: map[Column]*Cell{}}
 	for _, mutant := range mutants {
 		m.Rows = append(m.Rows, &Row{mutant, map[Column]*Cell{}})
@@ -62,11 +62,11 @@ func New(tier evals.Tier, mutants []faulty.Mutant) *Matrix {
 	return m
 }
 
-// held are the tiers whose traces are all among those of a tier.
-func held(t evals.Tier) (list []evals.Tier) {
-	for _, other := range evals.Tiers {
-		if t.Holds(other) {
-			list = append(list, other)
+// held are the tiers whose traces are all among those of some.
+func held(some []evals.Tier) (list []evals.Tier) {
+	for _, t := range evals.Tiers {
+		if slices.ContainsFunc(some, func(s evals.Tier) bool { return s.Holds(t) }) {
+			list = append(list, t)
 		}
 	}
 	return list
@@ -139,15 +139,15 @@ func (m *Matrix) killsIn(at Column, r *Row) bool {
 	return c != nil && right != nil && c.Wrong > right.Wrong
 }
 
-// First is the first step that finds the mutant out, in any mode.
-func (r *Row) First(t evals.Tier) (first Found, mode evals.Mode) {
-	for _, m := range Modes {
-		c := r.Cells[Column{t, m}]
-		if c != nil && c.Wrong > 0 && (mode == "" || c.First.before(first)) {
-			first, mode = c.First, m
+// First is the first step of a tier that finds the mutant out, in any mode.
+func (r *Row) First(t evals.Tier) (first Found, found bool) {
+	for _, mode := range Modes {
+		c := r.Cells[Column{t, mode}]
+		if c != nil && c.Wrong > 0 && (!found || c.First.before(first)) {
+			first, found = c.First, true
 		}
 	}
-	return first, mode
+	return first, found
 }
 
 // Survivors are the mutants that a tier does not find out.
@@ -165,7 +165,8 @@ func (m *Matrix) Killed(t evals.Tier) float64 {
 	return 1 - float64(len(m.Survivors(t)))/float64(max(len(m.Rows), 1))
 }
 
-// Least is the share of the mutants that a tier must find out.
+// Least is the share of the mutants that a tier must find out. Long sessions are
+// for what models forget, not for every bug.
 var Least = map[evals.Tier]float64{evals.Core: 0.9, evals.Full: 1}
 
 // Check is what is wrong with the instrument, one line each.

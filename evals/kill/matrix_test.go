@@ -55,7 +55,7 @@ func perfect() (list []*evals.StepResult) {
 }
 
 func matrix(t *testing.T, tier evals.Tier, list []*evals.StepResult) *kill.Matrix {
-	m := kill.New(tier, few)
+	m := kill.New(few, tier)
 	require.NoError(t, m.Add(steps(list...)))
 	return m
 }
@@ -67,9 +67,9 @@ func TestPerfectInstrument(t *testing.T) {
 	core, full := m.Rows[0].Cells[kill.Column{Tier: evals.Core, Mode: evals.Forced}], m.Rows[0].Cells[kill.Column{Tier: evals.Full, Mode: evals.Forced}]
 	assert.Equal(t, "2/3", core.String())
 	assert.Equal(t, "4/6", full.String(), "full holds core")
-	first, mode := m.Rows[0].First(evals.Full)
+	first, found := m.Rows[0].First(evals.Full)
+	assert.True(t, found)
 	assert.Equal(t, "t#1 READ Data", first.String())
-	assert.Equal(t, evals.Forced, mode)
 }
 
 func TestCheckFindsWhatIsWrong(t *testing.T) {
@@ -117,9 +117,9 @@ func TestCoreAlone(t *testing.T) {
 func TestInfrastructureIsNoKill(t *testing.T) {
 	s := step("faulty:a", evals.Core, evals.Forced, "t", 0, "ok")
 	s.Infra = "connection refused"
-	assert.ErrorContains(t, kill.New(evals.Core, few).Add(steps(s)), "connection refused")
+	assert.ErrorContains(t, kill.New(few, evals.Core).Add(steps(s)), "connection refused")
 	broken := func(yield func(*evals.StepResult, error) bool) { yield(nil, errors.New("torn")) }
-	assert.ErrorContains(t, kill.New(evals.Core, few).Add(broken), "torn")
+	assert.ErrorContains(t, kill.New(few, evals.Core).Add(broken), "torn")
 }
 
 func TestDocument(t *testing.T) {
