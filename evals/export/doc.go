@@ -23,8 +23,9 @@
 // openai-finetune is the JSONL of OpenAI's supervised fine-tuning, an object with
 // messages a line. Replies of earlier turns have weight 0: each is the last one
 // of a line of its own. sharegpt is the JSONL of {"conversations":[{"from","value"}]}
-// that open trainers read, with an id of trace and pair; to train on the last turn
-// alone is a setting of the trainer.
+// that open trainers read, with an id of trace and pair. It has no weights: the
+// trainer must be told to train on the last turn alone, or it learns what was left
+// out from the turns before.
 //
 // Beside them, set.json says what a set was made with and holds: arguments, hashes
 // of traces, families and counts of each split, and how many steps were left out.

@@ -17,8 +17,6 @@ import (
 	"github.com/llmfs-raw/llmfs-raw/internal/model"
 	"github.com/llmfs-raw/llmfs-raw/internal/session"
 	"github.com/llmfs-raw/llmfs-raw/internal/trace"
-	"github.com/llmfs-raw/llmfs-raw/proto"
-	"github.com/llmfs-raw/llmfs-raw/schema"
 )
 
 // Options of an export.
@@ -129,19 +127,21 @@ func (e *exporter) trace(info evals.TraceInfo) error {
 	}
 	e.set.Traces[info.Name] = info.SHA256
 	told := run.Options{Session: e.Session}
-	return run.Prompts(score.NewGold(t), told.Transcript(t.Header.Options), func(i int, p *model.Prompt) error {
-		return e.step(info, i, t.Pairs[i], p)
+	way := told.Transcript(t.Header.Options)
+	return run.Prompts(score.NewGold(t), way, func(i int, p *model.Prompt) error {
+		pair := t.Pairs[i]
+		answer, err := way.Said(pair.Req, pair.Rep)
+		if err != nil {
+			return err
+		}
+		return e.step(pair, &Example{ID: fmt.Sprintf("%s#%d", info.Name, i), Messages: p.Messages, Answer: string(answer)})
 	})
 }
 
 // step writes a line, unless it says what another one says.
-func (e *exporter) step(info evals.TraceInfo, i int, pair *trace.Pair, p *model.Prompt) error {
-	answer, err := Answer(pair, e.Session.Fields)
-	if err != nil {
-		return err
-	}
-	question := p.Messages[len(p.Messages)-1].Content
-	if has, fresh := e.seen.add(signOf(question, answer), e.now); !fresh {
+func (e *exporter) step(pair *trace.Pair, x *Example) error {
+	question := x.Messages[len(x.Messages)-1].Content
+	if has, fresh := e.seen.add(signOf(question, x.Answer), e.now); !fresh {
 		if has == e.now {
 			e.part.Repeated++
 		} else {
@@ -149,7 +149,7 @@ func (e *exporter) step(info evals.TraceInfo, i int, pair *trace.Pair, p *model.
 		}
 		return nil
 	}
-	line, err := (&Example{ID: fmt.Sprintf("%s#%d", info.Name, i), Messages: p.Messages, Answer: answer}).line(e.Format)
+	line, err := x.line(e.Format)
 	if err != nil {
 		return err
 	}
@@ -164,18 +164,6 @@ func (p *Part) count(pair *trace.Pair) {
 	if pair.Rep.Errno != 0 {
 		p.Errors++
 	}
-}
-
-// Answer is the gold reply as a model is asked to write it.
-func Answer(p *trace.Pair, fields schema.Form) (string, error) {
-	b, err := proto.AppendReplyJSON(nil, p.Req, p.Rep)
-	if err != nil {
-		return "", err
-	}
-	if fields == schema.Lean {
-		b = schema.Shorten(p.Req, b, nil)
-	}
-	return string(schema.Wrap(b)), nil
 }
 
 func (e *exporter) describe() error {

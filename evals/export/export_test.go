@@ -13,8 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/llmfs-raw/llmfs-raw/evals"
+	"github.com/llmfs-raw/llmfs-raw/evals/run"
 	"github.com/llmfs-raw/llmfs-raw/evals/sample"
 	"github.com/llmfs-raw/llmfs-raw/evals/score"
+	"github.com/llmfs-raw/llmfs-raw/internal/model"
 	"github.com/llmfs-raw/llmfs-raw/internal/session"
 	"github.com/llmfs-raw/llmfs-raw/schema"
 )
@@ -135,24 +137,26 @@ func TestAnswersAreRight(t *testing.T) {
 	c, err := evals.Embedded()
 	require.NoError(t, err)
 	for _, fields := range []schema.Form{schema.All, schema.Lean} {
-		errors := 0
-		for _, info := range c.Traces(evals.Core)[:5] {
+		failed := 0
+		for _, info := range c.Traces(evals.Core) {
 			tr, err := c.Trace(info)
 			require.NoError(t, err)
 			g := score.NewGold(tr)
 			s := g.Forced()
 			s.Fields = fields
-			for _, i := range g.Steps {
-				answer, err := Answer(g.Pairs[i], fields)
-				require.NoError(t, err)
-				r := s.Step(i, []byte(answer))
+			o := run.Options{Session: session.Options{Context: session.Context{Kind: session.Ledger, Pairs: 8}, Fields: fields}}
+			way := o.Transcript(tr.Header.Options)
+			require.NoError(t, run.Prompts(g, way, func(i int, _ *model.Prompt) error {
+				answer, err := way.Said(g.Pairs[i].Req, g.Pairs[i].Rep)
+				r := s.Step(i, answer)
 				assert.Equal(t, evals.Correct, r.Stage, "%s#%d %s %v %v", info.Name, i, answer, r.Diffs, r.Problems)
 				if g.Pairs[i].Rep.Errno != 0 {
-					errors++
+					failed++
 				}
-			}
+				return err
+			}))
 		}
-		assert.Positive(t, errors, "errors are steps, too")
+		assert.Positive(t, failed, "errors are steps, too")
 	}
 }
 

@@ -41,16 +41,25 @@ func (t *Transcript) Accept(req *proto.Request, reply *proto.Reply, said []byte)
 		return err
 	}
 	if said == nil {
-		if said, err = proto.AppendReplyJSON(nil, req, reply); err != nil {
+		if said, err = t.Said(req, reply); err != nil {
 			return err
 		}
-		if t.fields == schema.Lean {
-			said = schema.Shorten(req, said, t.memory.ledger)
-		}
-		said = schema.Wrap(said)
 	}
 	t.memory.remember(&question{req: req, request: string(text), past: t.memory.history.past()}, reply, string(said))
 	return nil
+}
+
+// Said is a reply in the form that is asked for, after all that was accepted
+// before: what a model would say that is right.
+func (t *Transcript) Said(req *proto.Request, reply *proto.Reply) ([]byte, error) {
+	said, err := proto.AppendReplyJSON(nil, req, reply)
+	if err != nil {
+		return nil, err
+	}
+	if t.fields == schema.Lean {
+		said = schema.Shorten(req, said, t.memory.ledger)
+	}
+	return schema.Wrap(said), nil
 }
 
 // Quiet takes in a request that needs no answer.
