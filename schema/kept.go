@@ -70,7 +70,7 @@ func sets(req *proto.Request, field string) (n uint64, ok bool) {
 func fattr(name string) uint64 {
 	for _, bit := range proto.Meanings["SetAttrInCommon.Valid"].Bits {
 		if bit.Name == name {
-			return uint64(bit.Value)
+			return bit.Value
 		}
 	}
 	return 0

@@ -3,7 +3,6 @@ package main
 // The contestants of evals, by name.
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -100,7 +99,7 @@ func (m *modelFlags) settings() map[string]string {
 		all["max-output"] = strconv.Itoa(m.maxOutput)
 	}
 	for _, key := range slices.Sorted(maps.Keys(m.extra)) {
-		all["extra "+key] = string(json.RawMessage(m.extra[key]))
+		all["extra "+key] = string(m.extra[key])
 	}
 	maps.DeleteFunc(all, func(_, v string) bool { return v == "" })
 	return all

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
-	"io"
 
 	"github.com/llmfs-raw/llmfs-raw/internal/session"
 )
@@ -14,16 +13,16 @@ import (
 func (r *runner) hashes() map[string]string {
 	told := r.told(nil)
 	return map[string]string{
-		"prompt": sum(func(h hash.Hash) { io.WriteString(h, session.SystemMessage(&told)) }),
+		"prompt": sum(func(h hash.Hash) { h.Write([]byte(session.SystemMessage(&told))) }),
 		"schemas": sum(func(h hash.Hash) {
 			for _, s := range session.Schemas(told.Fields) {
-				io.WriteString(h, s.Name)
+				h.Write([]byte(s.Name))
 				h.Write(s.JSON)
 			}
 		}),
 		"traces": sum(func(h hash.Hash) {
 			for _, info := range r.Traces {
-				io.WriteString(h, info.Name+" "+info.SHA256+"\n")
+				h.Write([]byte(info.Name + " " + info.SHA256 + "\n"))
 			}
 		}),
 	}

@@ -44,7 +44,7 @@ func (c *call) ask(r *proto.Request) *proto.Reply {
 func edited[In any](r *proto.Request, change func(*In)) *proto.Request {
 	copied := *r
 	copied.Names = slices.Clone(r.Names)
-	in := *any(r.In).(*In)
+	in := *r.In.(*In)
 	change(&in)
 	copied.In = &in
 	return &copied
