@@ -9,6 +9,6 @@ func evalsCommand() *cobra.Command {
 		Use:   "evals",
 		Short: "Measure how much of a filesystem models can be",
 	}
-	c.AddCommand(evalsRecordCommand(), evalsChildCommand(), evalsCoverageCommand(), evalsRunCommand(), evalsMergeCommand(), evalsKillCommand(), evalsExportCommand(), evalsReportCommand(), evalsCompareCommand())
+	c.AddCommand(evalsRecordCommand(), evalsChildCommand(), evalsCoverageCommand(), evalsRunCommand(), evalsMergeCommand(), evalsBatchCommand(), evalsKillCommand(), evalsExportCommand(), evalsReportCommand(), evalsCompareCommand())
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -81,6 +82,42 @@ func TestEvalsRunSurvivesKills(t *testing.T) {
 	out, err = run(killed).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	assert.Equal(t, before, answered.Load(), "what is done asks nothing")
+}
+
+// The forced steps as a batch: exported, answered in the background, imported;
+// the run then needs no server.
+func TestEvalsBatch(t *testing.T) {
+	corpus, out := t.TempDir(), t.TempDir()
+	_, err := sample.Corpus(corpus, sample.Files().Trace("files"), sample.Names().Trace("names"))
+	require.NoError(t, err)
+	server := serve.New(serve.Options{})
+	web := httptest.NewServer(server)
+	defer web.Close()
+	defer server.Close()
+	do := func(args ...string) string {
+		text, err := program(t, append(append([]string{"evals"}, args...), "--models", serve.DefaultModel, "--base-url", web.URL+"/v1",
+			"--corpus", corpus, "--out", out, "--context", "full")...).CombinedOutput()
+		require.NoError(t, err, "%s", text)
+		return string(text)
+	}
+	assert.Contains(t, do("batch", "export"), "in 1 files")
+	questions, err := os.ReadFile(filepath.Join(out, "questions-001.jsonl"))
+	require.NoError(t, err)
+	assert.Contains(t, do("batch", "submit"), "batch_")
+	assert.NotContains(t, do("batch", "submit"), "batch_", "what is on its way is not sent again")
+	require.Eventually(t, func() bool { return strings.Contains(do("batch", "status"), "completed") }, 20*time.Second, 50*time.Millisecond)
+	n := strings.Count(string(questions), "\n")
+	assert.Contains(t, do("batch", "import"), fmt.Sprintf("%d answers, 0 failed", n))
+	assert.Contains(t, do("batch", "import"), "0 answers, 0 failed", "an import is done once")
+	assert.Contains(t, do("batch", "export"), "0 questions in 0 files")
+	web.Close()
+	assert.Contains(t, do("run"), "100.00%")
+
+	byHand := filepath.Join(t.TempDir(), "answers.jsonl")
+	require.NoError(t, os.Remove(filepath.Join(out, "answers.jsonl")))
+	require.NoError(t, os.WriteFile(byHand, []byte(`{"custom_id":`+strings.SplitN(string(questions), `"custom_id":`, 2)[1][:66]+
+		`,"response":{"body":{"choices":[{"message":{"content":"{}"},"finish_reason":"stop"}]}}}`+"\n"), 0o644))
+	assert.Contains(t, do("batch", "import", byHand), "1 answers, 0 failed")
 }
 
 // scored are the lines of a log, less what depends on clock, cache and the

@@ -43,8 +43,9 @@ type asker struct {
 	models  map[modelKey]model.Model
 	limits  map[*Contestant]*limiter
 	denied  map[*Contestant]error
-	spent   float64 // US dollars, paid in this run
-	pledged float64 // at least, for what is being asked
+	down    map[*Contestant]bool // the last question was given up
+	spent   float64              // US dollars, paid in this run
+	pledged float64              // at least, for what is being asked
 }
 
 type modelKey struct {
@@ -53,7 +54,7 @@ type modelKey struct {
 }
 
 func newAsker(o *Options) (*asker, error) {
-	a := &asker{o: o, models: map[modelKey]model.Model{}, limits: map[*Contestant]*limiter{}, denied: map[*Contestant]error{}}
+	a := &asker{o: o, models: map[modelKey]model.Model{}, limits: map[*Contestant]*limiter{}, denied: map[*Contestant]error{}, down: map[*Contestant]bool{}}
 	if !asksLanguages(o.Contestants) {
 		return a, nil
 	}
@@ -111,6 +112,16 @@ func (a *asker) fresh(ctx context.Context, c *Contestant, trial int, p *model.Pr
 		return answered{}, context.Cause(ctx)
 	}
 	k := &kept{Key: key, Nanos: int64(time.Since(start))}
+	if !k.take(said, err) {
+		return answered{infra: err}, nil
+	}
+	fresh := k.answered()
+	fresh.cached = false
+	return fresh, a.cache.put(k)
+}
+
+// take notes what came back, unless that was the infrastructure's fault.
+func (k *kept) take(said *model.Answer, err error) bool {
 	var failed *model.Error
 	switch {
 	case err == nil:
@@ -118,11 +129,9 @@ func (a *asker) fresh(ctx context.Context, c *Contestant, trial int, p *model.Pr
 	case errors.As(err, &failed) && slices.Contains(ownFault, failed.Kind):
 		k.Kind, k.Usage = failed.Kind.String(), failed.Usage
 	default:
-		return answered{infra: err}, nil
+		return false
 	}
-	fresh := k.answered()
-	fresh.cached = false
-	return fresh, a.cache.put(k)
+	return true
 }
 
 func (k *kept) answered() answered {
@@ -141,8 +150,28 @@ func (a *asker) insist(ctx context.Context, c *Contestant, trial int, p *model.P
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = cmp.Or(a.o.Retry.First, time.Second), cmp.Or(a.o.Retry.Most, 30*time.Second)
 	wait.Multiplier = 2
-	return backoff.Retry(ctx, func() (*model.Answer, error) { return a.once(ctx, c, m, p) },
-		backoff.WithBackOff(wait), backoff.WithMaxTries(cmp.Or(a.o.Retry.Tries, 8)), backoff.WithMaxElapsedTime(0))
+	said, err := backoff.Retry(ctx, func() (*model.Answer, error) { return a.once(ctx, c, m, p) },
+		backoff.WithBackOff(wait), backoff.WithMaxTries(a.tries(c)), backoff.WithMaxElapsedTime(0))
+	a.gaveUp(c, err)
+	return said, err
+}
+
+// tries is how often a question is put. Where one was given up, the next is put
+// once: a server that is gone would hold up the run for each of them.
+func (a *asker) tries(c *Contestant) uint {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.down[c] {
+		return 1
+	}
+	return cmp.Or(a.o.Retry.Tries, 8)
+}
+
+func (a *asker) gaveUp(c *Contestant, err error) {
+	var failed *model.Error
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.down[c] = errors.As(err, &failed) && (failed.Kind == model.Outage || failed.Kind == model.Limited)
 }
 
 func (a *asker) once(ctx context.Context, c *Contestant, m model.Model, p *model.Prompt) (*model.Answer, error) {

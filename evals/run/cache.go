@@ -121,6 +121,9 @@ func (c *cache) put(k *kept) error {
 
 func (c *cache) close() error { return c.file.Close() }
 
+// keyLength is that of a SHA-256 in hex, and what a batch allows a custom_id.
+const keyLength = 64
+
 // questionKey is the hash of all that an answer depends on.
 func questionKey(c *Contestant, trial int, p *model.Prompt) string {
 	return sum(func(h hash.Hash) {

@@ -118,6 +118,18 @@ func TestInfrastructureIsNoScore(t *testing.T) {
 	}
 }
 
+// A server that is gone does not hold up each question.
+func TestAServerThatIsGone(t *testing.T) {
+	model, asked := served(t, serve.Options{Faults: faults(t, "rules: [{do: error, status: 502}]")})
+	o := forced(t, model)
+	s, err := run.Run(context.Background(), o)
+	require.NoError(t, err)
+	assert.Zero(t, s.Steps)
+	assert.Equal(t, 50, s.Infra)
+	assert.Contains(t, s.Why, "502")
+	assert.LessOrEqual(t, asked.Load(), int64(8*8+50))
+}
+
 // What the model does wrong is its score, and is paid once.
 func TestNoAnswerIsAScore(t *testing.T) {
 	for _, c := range []struct{ name, script, problem string }{

@@ -56,15 +56,19 @@ func (c *Client) chat(ctx context.Context, a ask, options []option.RequestOption
 	if err != nil {
 		return nil, err
 	}
+	return readChat(res), nil
+}
+
+func readChat(res *sdk.ChatCompletion) *said {
 	s := &said{usage: chatUsage(res.Usage), failed: errorIn(res.RawJSON(), res.JSON.ExtraFields["error"].Raw())}
 	if len(res.Choices) == 0 {
 		s.nothing = true
-		return s, nil
+		return s
 	}
 	choice := res.Choices[0]
 	s.content, s.refusal, s.finish = choice.Message.Content, choice.Message.Refusal, choice.FinishReason
 	s.reasoning = reasoningIn(choice.Message.JSON.ExtraFields)
-	return s, nil
+	return s
 }
 
 // errorIn is the body where its error says something: some servers send null.
