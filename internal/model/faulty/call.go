@@ -29,7 +29,7 @@ func (c *call) ask(r *proto.Request) *proto.Reply {
 	if err != nil {
 		return fail(syscall.EIO)
 	}
-	a, err := c.FS.Answer(c.ctx, &model.Prompt{Op: r.Op, Request: text})
+	a, err := c.refer(c.ctx, r.Op, &model.Prompt{Op: r.Op, Request: text})
 	if err != nil {
 		return fail(syscall.EIO)
 	}

@@ -45,7 +45,7 @@ type World struct {
 	Mutant
 	options reference.Options
 	// mu lets one request at a time through: a fault may take several of the
-	// reference's. A request that waits for a lock does not hold it.
+	// reference's. While the reference waits for a lock, it is given back.
 	mu   sync.Mutex
 	mind mind
 }
@@ -90,12 +90,10 @@ func (w *World) Answer(ctx context.Context, p *model.Prompt) (*model.Answer, err
 	if err != nil {
 		return nil, err
 	}
-	if req.Op != proto.OpSetlkw {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.ops != nil && !slices.Contains(w.ops, req.Op) {
-		return w.FS.Answer(ctx, p)
+		return w.refer(ctx, req.Op, p)
 	}
 	c := &call{World: w, ctx: ctx, req: req}
 	b, err := proto.AppendReplyJSON(p.Scratch[:0], req, c.fit(w.answer(c)))
@@ -103,6 +101,16 @@ func (w *World) Answer(ctx context.Context, p *model.Prompt) (*model.Answer, err
 		return nil, err
 	}
 	return &model.Answer{Reply: b}, nil
+}
+
+// refer asks the reference.
+func (w *World) refer(ctx context.Context, op proto.Opcode, p *model.Prompt) (*model.Answer, error) {
+	fs := w.FS
+	if op == proto.OpSetlkw {
+		w.mu.Unlock()
+		defer w.mu.Lock()
+	}
+	return fs.Answer(ctx, p)
 }
 
 // fit makes a success that lacks its struct one of zeros.
