@@ -285,13 +285,13 @@ func dryRun(w io.Writer, o evalrun.Options) error {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "MODEL\tMODE\tSTEPS\tTOKENS IN\tOUT\t$ AT MOST")
+	fmt.Fprintln(t, "MODEL\tMODE\tSTEPS\tTOKENS IN\tCACHED\tOUT\t$ ABOUT\t$ AT MOST")
 	for _, e := range list {
-		cost := "unknown"
-		if e.Cost > 0 || e.Usage.InputTokens == 0 {
-			cost = fmt.Sprintf("%.2f", e.Cost)
+		about, most := "unknown", "unknown"
+		if e.Most > 0 || e.Usage.InputTokens == 0 {
+			about, most = fmt.Sprintf("%.2f", e.Cost), fmt.Sprintf("%.2f", e.Most)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%s\n", e.Model, e.Mode, e.Steps, e.Usage.InputTokens, e.Usage.OutputTokens, cost)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", e.Model, e.Mode, e.Steps, e.Usage.InputTokens, e.Usage.CachedTokens, e.Usage.OutputTokens, about, most)
 	}
 	return t.Flush()
 }

@@ -148,7 +148,7 @@ func TestAnswersAreRight(t *testing.T) {
 			way := o.Transcript(tr.Header.Options)
 			require.NoError(t, run.Prompts(g, way, func(i int, _ *model.Prompt) error {
 				answer, err := way.Said(g.Pairs[i].Req, g.Pairs[i].Rep)
-				r := s.Step(i, answer)
+				r := s.Step(i, answer, way.Attrs(g.Pairs[i].Req))
 				assert.Equal(t, evals.Correct, r.Stage, "%s#%d %s %v %v", info.Name, i, answer, r.Diffs, r.Problems)
 				if g.Pairs[i].Rep.Errno != 0 {
 					failed++

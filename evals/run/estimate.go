@@ -6,8 +6,6 @@ import (
 	"github.com/llmfs-raw/llmfs-raw/evals"
 	"github.com/llmfs-raw/llmfs-raw/internal/model"
 	"github.com/llmfs-raw/llmfs-raw/internal/session"
-	"github.com/llmfs-raw/llmfs-raw/proto"
-	"github.com/llmfs-raw/llmfs-raw/schema"
 )
 
 // Estimate is what one contestant would be asked in one mode, all trials
@@ -16,15 +14,16 @@ type Estimate struct {
 	Model string
 	Mode  evals.Mode
 	Steps int
-	Usage model.Usage // as if nothing were cached
-	Cost  float64     // US dollars; 0 where the price is unknown
+	Usage model.Usage // cached is what a prompt has in common with the last of its schema
+	Cost  float64     // US dollars, with that cached; 0 where the price is unknown
+	Most  float64     // US dollars, if nothing is cached
 }
 
 // Estimates counts by the gold history. Rollouts cost at most as much: those that
 // go wrong end early.
 func Estimates(o Options) ([]Estimate, error) {
 	o.Trials = max(o.Trials, 1)
-	read, count := newTraces(o.Corpus, nil), counter{}
+	read, count, last := newTraces(o.Corpus, nil), counter{}, map[string][]model.Message{}
 	var steps, worldSteps int
 	var used model.Usage
 	for _, u := range o.Shard.of(units(o.Traces, o.Trials, o.Seed)) {
@@ -39,7 +38,7 @@ func Estimates(o Options) ([]Estimate, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := count.trace(r, &o, &used); err != nil {
+		if err := count.trace(r, &o, last, &used); err != nil {
 			return nil, err
 		}
 	}
@@ -52,6 +51,7 @@ func (o *Options) estimates(steps, worldSteps int, used model.Usage) (list []Est
 			e := Estimate{Model: c.Name, Mode: mode, Steps: worldSteps}
 			if c.World == nil {
 				e.Steps, e.Usage, e.Cost = steps, used, c.cost(used)
+				e.Most = c.cost(model.Usage{InputTokens: used.InputTokens, OutputTokens: used.OutputTokens})
 			}
 			list = append(list, e)
 		}
@@ -71,29 +71,49 @@ func (c counter) tokens(text string) (int, error) {
 	return n, err
 }
 
-func (c counter) trace(r *readTrace, o *Options, used *model.Usage) error {
-	clear(c)
-	return Prompts(r.gold, o.Transcript(r.trace.Header.Options), func(i int, p *model.Prompt) error {
-		texts := []string{string(p.Schema.JSON)}
-		for k := range p.Messages {
-			texts = append(texts, p.Messages[k].Content)
-		}
-		const perMessage = 4
-		for _, text := range texts {
-			n, err := c.tokens(text)
-			if err != nil {
-				return err
-			}
-			used.InputTokens += n + perMessage
-		}
-		said, err := proto.AppendReplyJSON(nil, r.gold.Pairs[i].Req, r.gold.Pairs[i].Rep)
+// cachedFrom is the shortest beginning of a prompt that servers keep, in tokens.
+const cachedFrom = 1024
+
+// prompt counts one prompt, and what it has in common with the last one of the
+// same schema.
+func (c counter) prompt(p *model.Prompt, last []model.Message, used *model.Usage) error {
+	const perMessage = 4
+	tokens, err := c.tokens(string(p.Schema.JSON))
+	if err != nil {
+		return err
+	}
+	common := last != nil
+	cached := 0
+	for k := range p.Messages {
+		common = common && k < len(last) && last[k] == p.Messages[k]
+		n, err := c.tokens(p.Messages[k].Content)
 		if err != nil {
 			return err
 		}
-		if o.Session.Fields == schema.Lean {
-			said = schema.Shorten(r.gold.Pairs[i].Req, said, nil)
+		if tokens += n + perMessage; common {
+			cached = tokens
 		}
-		n, err := session.CountTokens(string(schema.Wrap(said)))
+	}
+	used.InputTokens += tokens
+	if cached >= cachedFrom {
+		used.CachedTokens += cached
+	}
+	return nil
+}
+
+func (c counter) trace(r *readTrace, o *Options, last map[string][]model.Message, used *model.Usage) error {
+	clear(c)
+	t := o.Transcript(r.trace.Header.Options)
+	return Prompts(r.gold, t, func(i int, p *model.Prompt) error {
+		if err := c.prompt(p, last[p.Schema.Name], used); err != nil {
+			return err
+		}
+		last[p.Schema.Name] = p.Messages
+		said, err := t.Said(r.gold.Pairs[i].Req, r.gold.Pairs[i].Rep)
+		if err != nil {
+			return err
+		}
+		n, err := c.tokens(string(said))
 		used.OutputTokens += n
 		return err
 	})

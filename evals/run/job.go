@@ -13,6 +13,7 @@ import (
 	"github.com/llmfs-raw/llmfs-raw/internal/model"
 	"github.com/llmfs-raw/llmfs-raw/internal/trace"
 	"github.com/llmfs-raw/llmfs-raw/proto"
+	"github.com/llmfs-raw/llmfs-raw/schema"
 )
 
 // task says what a job is; its fields are in the order of the log.
@@ -43,6 +44,7 @@ func (j *job) answer() {
 // answered is what came of a question.
 type answered struct {
 	reply  []byte
+	known  schema.Attrs // what a lean reply need not say again
 	usage  model.Usage
 	took   time.Duration
 	cached bool

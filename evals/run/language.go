@@ -12,6 +12,7 @@ import (
 	"github.com/llmfs-raw/llmfs-raw/evals/score"
 	"github.com/llmfs-raw/llmfs-raw/internal/model"
 	"github.com/llmfs-raw/llmfs-raw/internal/session"
+	"github.com/llmfs-raw/llmfs-raw/schema"
 )
 
 // told is what a language model is told about the world of a trace.
@@ -38,8 +39,11 @@ func (j *job) forcedLanguage(ctx context.Context) error {
 	s := j.gold.Forced()
 	s.Fields = j.Session.Fields
 	answers := make([]answered, len(j.gold.Pairs))
+	known := make([]schema.Attrs, len(j.gold.Pairs))
+	t := j.Transcript(j.trace.Header.Options)
 	group, inner := errgroup.WithContext(ctx)
-	err := Prompts(j.gold, j.Transcript(j.trace.Header.Options), func(i int, p *model.Prompt) error {
+	err := Prompts(j.gold, t, func(i int, p *model.Prompt) error {
+		known[i] = t.Attrs(j.gold.Pairs[i].Req)
 		limits := j.asker.limits[j.contestant]
 		if err := limits.acquire(inner); err != nil {
 			return err
@@ -59,7 +63,7 @@ func (j *job) forcedLanguage(ctx context.Context) error {
 		return err
 	}
 	for _, i := range j.gold.Steps {
-		if err := j.add(i, j.gold.Pairs[i].Req, answers[i], s.Step(i, answers[i].reply), nil); err != nil {
+		if err := j.add(i, j.gold.Pairs[i].Req, answers[i], s.Step(i, answers[i].reply, known[i]), nil); err != nil {
 			return err
 		}
 	}
@@ -113,6 +117,7 @@ func (j *job) rolloutLanguage(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		a.known = t.Attrs(req)
 		adopted, goes, err := way.step(i, req, a)
 		if err != nil || !goes {
 			return err

@@ -21,7 +21,7 @@ type rollout struct {
 // from gold's reply, which is then the result, in the model's numbers.
 func (r *rollout) step(i int, req *proto.Request, a answered) (adopted *proto.Reply, goes bool, err error) {
 	r.asked++
-	r.last = r.state.Step(i, a.reply)
+	r.last = r.state.Step(i, a.reply, a.known)
 	wrong := r.last.Stage != evals.Correct && a.infra == nil
 	first, last := wrong && !r.diverged, r.asked == len(r.job.gold.Steps)
 	err = r.job.add(i, req, a, r.last, func(line *evals.StepResult) {

@@ -57,7 +57,7 @@ func (j *job) forcedWorld(ctx context.Context, w World) error {
 		if !evals.Asked(p) {
 			continue
 		}
-		r := s.Step(i, said)
+		r := s.Step(i, said, nil)
 		if err := j.add(i, p.Req, answered{reply: said}, r, nil); err != nil {
 			return err
 		}

@@ -94,7 +94,7 @@ func TestNumbersAndOrderNeverMatter(t *testing.T) {
 				cookie += rapid.Uint64Range(1, 9).Draw(t, "cookie")
 				rep.Entries[k].Off = cookie
 			}
-			r := s.Step(i, text0(t, req, rep))
+			r := s.Step(i, text0(t, req, rep), nil)
 			require.Equal(t, evals.Correct, r.Stage, "%v %v %v", req.Op, r.Diffs, r.Problems)
 			require.Equal(t, 1.0, r.Credit)
 			s.Accept(i, r.Reply)
@@ -130,7 +130,7 @@ func TestNumbersNeverChangeAWrongScore(t *testing.T) {
 		numbers.apply(same)
 		a, b := g.Forced(), h.Forced()
 		a.Bare, b.Bare = true, true
-		x, y := a.Step(i, text0(t, g.Pairs[i].Req, wrong)), b.Step(i, text0(t, other.Pairs[i].Req, same))
+		x, y := a.Step(i, text0(t, g.Pairs[i].Req, wrong), nil), b.Step(i, text0(t, other.Pairs[i].Req, same), nil)
 		require.Equal(t, x.Stage, y.Stage, "%s: %v %v, %v %v", path, x.Diffs, x.Problems, y.Diffs, y.Problems)
 		require.Equal(t, x.Credit, y.Credit)
 	})
@@ -196,7 +196,7 @@ func TestADeterminedFieldAlwaysMatters(t *testing.T) {
 		seen[path] = true
 		s := g.Forced()
 		s.Bare = true
-		r := s.Step(i, text0(t, g.Pairs[i].Req, wrong))
+		r := s.Step(i, text0(t, g.Pairs[i].Req, wrong), nil)
 		require.NotEqual(t, evals.Correct, r.Stage, "%v: %s", g.Pairs[i].Req.Op, path)
 		require.Less(t, r.Credit, 1.0)
 	})
@@ -260,9 +260,9 @@ func TestClocksNeverMatter(t *testing.T) {
 		laterReply(said, rapid.Int64Range(0, 3).Draw(t, "off by"))
 		a, b := g.Forced(), h.Forced()
 		a.Bare, b.Bare = true, true
-		x := a.Step(i, text0(t, g.Pairs[i].Req, said))
+		x := a.Step(i, text0(t, g.Pairs[i].Req, said), nil)
 		laterReply(said, seconds)
-		y := b.Step(i, text0(t, h.Pairs[i].Req, said))
+		y := b.Step(i, text0(t, h.Pairs[i].Req, said), nil)
 		require.Equal(t, x.Stage, y.Stage, "%v, %v", x.Diffs, y.Diffs)
 		require.Equal(t, x.Credit, y.Credit)
 	})

@@ -134,7 +134,7 @@ func TestStep(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := g.Forced()
 			s.Bare = true
-			r := s.Step(c.at, []byte(c.said))
+			r := s.Step(c.at, []byte(c.said), nil)
 			assert.Equal(t, c.stage, r.Stage, "%v %v", r.Diffs, r.Problems)
 			if c.diff != "" {
 				require.NotEmpty(t, r.Diffs)
@@ -161,7 +161,7 @@ func TestForms(t *testing.T) {
 				if form == schema.Lean {
 					said = schema.Shorten(p.Req, said, nil)
 				}
-				r := s.Step(i, schema.Wrap(said))
+				r := s.Step(i, schema.Wrap(said), nil)
 				assert.NoError(t, schema.Validate(p.Req.Op, form, schema.Wrap(said)), "what is canonical is valid")
 				assert.Equal(t, evals.Correct, r.Stage, "%s: %v %v", said, r.Diffs, r.Problems)
 				assert.Equal(t, 1.0, r.Credit)
@@ -231,7 +231,7 @@ func TestPages(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := g.Forced()
 			s.Bare = true
-			r := s.Step(c.at, text0(t, g.Pairs[c.at].Req, &proto.Reply{Entries: append([]proto.Dirent{}, c.have...)}))
+			r := s.Step(c.at, text0(t, g.Pairs[c.at].Req, &proto.Reply{Entries: append([]proto.Dirent{}, c.have...)}), nil)
 			assert.Equal(t, c.right, r.Stage == evals.Correct, "%s %v %v", r.Stage, r.Diffs, r.Problems)
 		})
 	}

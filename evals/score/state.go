@@ -65,14 +65,14 @@ func (s *State) before(i int) []told {
 	return l.order[:n]
 }
 
-// known implements schema.Known for pair i.
-type known struct {
+// nodes implements schema.Known for pair i.
+type nodes struct {
 	s  *State
 	at int
 }
 
 // Type implements schema.Known.
-func (k known) Type(node uint64) (bits uint32, ok bool) {
+func (k nodes) Type(node uint64) (bits uint32, ok bool) {
 	gold, ok := k.s.ids(k.at).goldOf(name{kind: Node, n: node})
 	if !ok {
 		return 0, false

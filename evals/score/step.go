@@ -25,8 +25,9 @@ type Result struct {
 	Reply *proto.Reply // nil where it could not be decoded
 }
 
-// Step scores the bytes that answer pair i; none stand for no answer.
-func (s *State) Step(i int, raw []byte) *Result {
+// Step scores the bytes that answer pair i; none stand for no answer. known is
+// what a lean reply need not say again; it may be nil.
+func (s *State) Step(i int, raw []byte, known schema.Attrs) *Result {
 	gold := s.gold.Pairs[i]
 	req := s.Request(i)
 	r := &Result{Stage: evals.Unanswered, WantErrno: errnoText(errnoOf(gold.Req.Op, gold.Rep))}
@@ -38,11 +39,11 @@ func (s *State) Step(i int, raw []byte) *Result {
 		raw = schema.Wrap(raw)
 	}
 	r.HaveErrno = errnoIn(raw)
-	if !r.read(s, req, raw) {
+	if !r.read(s, req, raw, known) {
 		return r
 	}
 	r.HaveErrno = errnoText(errnoOf(req.Op, r.Reply))
-	violations := schema.Check(req, r.Reply, known{s, i})
+	violations := schema.Check(req, r.Reply, nodes{s, i})
 	if len(violations) == 0 {
 		r.Stage = evals.Acceptable
 	}
@@ -62,9 +63,9 @@ func (s *State) Step(i int, raw []byte) *Result {
 }
 
 // read decodes the reply, into the kernel's bytes and not only into structs.
-func (r *Result) read(s *State, req *proto.Request, raw []byte) bool {
+func (r *Result) read(s *State, req *proto.Request, raw []byte, known schema.Attrs) bool {
 	r.Stage = evals.Answered
-	reply, err := decode(s.Fields, req, raw)
+	reply, err := decode(s.Fields, req, raw, known)
 	if err != nil || !canonical(req, reply, raw) {
 		if invalid := schema.Validate(req.Op, s.Fields, raw); invalid != nil {
 			r.problem(invalid)
@@ -94,13 +95,13 @@ func canonical(req *proto.Request, r *proto.Reply, raw []byte) bool {
 	return err == nil && bytes.Equal(schema.Wrap(text), raw)
 }
 
-func decode(form schema.Form, req *proto.Request, raw []byte) (*proto.Reply, error) {
+func decode(form schema.Form, req *proto.Request, raw []byte, known schema.Attrs) (*proto.Reply, error) {
 	inner, err := schema.Unwrap(raw)
 	if err != nil {
 		return nil, err
 	}
 	if form == schema.Lean {
-		if inner, err = schema.Complete(req, inner, nil); err != nil {
+		if inner, err = schema.Complete(req, inner, known); err != nil {
 			return nil, err
 		}
 	}

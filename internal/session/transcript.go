@@ -4,6 +4,8 @@ package session
 // the model, for whoever knows the replies already.
 
 import (
+	"github.com/hanwen/go-fuse/v2/fuse"
+
 	"github.com/llmfs-raw/llmfs-raw/internal/model"
 	"github.com/llmfs-raw/llmfs-raw/proto"
 	"github.com/llmfs-raw/llmfs-raw/schema"
@@ -61,6 +63,22 @@ func (t *Transcript) Said(req *proto.Request, reply *proto.Reply) ([]byte, error
 	}
 	return schema.Wrap(said), nil
 }
+
+// Attrs is what has been told of the node of a request so far, which a lean reply
+// to it need not say again.
+func (t *Transcript) Attrs(req *proto.Request) schema.Attrs {
+	attr, ok := t.memory.ledger.Attr(req.Header.NodeId)
+	return toldAttr{req.Header.NodeId, attr, ok}
+}
+
+// toldAttr implements schema.Attrs for one node at one moment.
+type toldAttr struct {
+	id   uint64
+	attr fuse.Attr
+	ok   bool
+}
+
+func (a toldAttr) Attr(id uint64) (fuse.Attr, bool) { return a.attr, a.ok && a.id == id }
 
 // Quiet takes in a request that needs no answer.
 func (t *Transcript) Quiet(req *proto.Request) { t.memory.quiet(req) }
