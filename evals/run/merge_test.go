@@ -82,6 +82,27 @@ func TestForeignLogs(t *testing.T) {
 	_, err := run.Merge([]string{filepath.Join("testdata", "torn.jsonl")}, t.TempDir())
 	assert.ErrorContains(t, err, "in the middle of a line")
 
+	// A compressed one that was cut off is read as far as it goes.
+	o := options(t, referee)
+	_, err = run.Run(context.Background(), o)
+	require.NoError(t, err)
+	whole := lines(t, o.Dir)
+	path := filepath.Join(o.Dir, evals.StepsFiles[0])
+	packed, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, packed[:len(packed)-100], 0o644))
+	r, err := evals.OpenLog(path)
+	require.NoError(t, err)
+	n := 0
+	for _, err := range r.Steps() {
+		require.NoError(t, err)
+		n++
+	}
+	assert.True(t, r.Torn())
+	assert.NoError(t, r.Close())
+	assert.Positive(t, n)
+	assert.Less(t, n, len(whole))
+
 	for name, want := range map[string]string{
 		`{"log":"llmfs-raw evals","version":9}`: "have version 9, want 1",
 		`{"log":"inspect"}`:                     `want "llmfs-raw evals"`,

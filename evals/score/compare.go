@@ -4,6 +4,7 @@ package score
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -145,10 +146,11 @@ func (c *comparison) dirent(path string, want, have *proto.Dirent) {
 func (c *comparison) data(want, have *proto.Reply) {
 	if c.req.Op == proto.OpListxattr {
 		w, h := xattrNames(want.Data), xattrNames(have.Data)
-		c.check(slices.Equal(w, h), diff("Data", Set, excerpt(want.Data), excerpt(have.Data)))
+		c.check(slices.Equal(w, h), diff("Data", Set, offset(0).excerpt(want.Data), offset(0).excerpt(have.Data)))
 		return
 	}
-	c.check(bytes.Equal(want.Data, have.Data), diff("Data", Determined, excerpt(want.Data), excerpt(have.Data)))
+	from := differ(want.Data, have.Data)
+	c.check(bytes.Equal(want.Data, have.Data), diff("Data", Determined, from.excerpt(want.Data), from.excerpt(have.Data)))
 }
 
 func xattrNames(b []byte) (list []string) {
@@ -159,11 +161,28 @@ func xattrNames(b []byte) (list []string) {
 	return list
 }
 
-// excerpt is the beginning of a payload and its length.
-func excerpt(b []byte) string {
-	const most = 64
-	if len(b) <= most {
-		return strconv.Quote(string(b))
+// offset is a place in a payload.
+type offset int
+
+// differ is a little before the first byte that differs.
+func differ(a, b []byte) offset {
+	const before = 8
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
 	}
-	return strconv.Quote(string(b[:most])) + "… (" + strconv.Itoa(len(b)) + " bytes)"
+	return offset(max(0, n-before))
+}
+
+// excerpt is a payload from there on, and its length.
+func (from offset) excerpt(b []byte) string {
+	const most = 64
+	rest := b[min(int(from), len(b)):]
+	switch {
+	case len(b) <= most:
+		return strconv.Quote(string(b))
+	case from > 0:
+		return fmt.Sprintf("%q at %d of %d bytes", rest[:min(most, len(rest))], from, len(b))
+	}
+	return fmt.Sprintf("%q… (%d bytes)", rest[:most], len(b))
 }

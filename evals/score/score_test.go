@@ -1,6 +1,7 @@
 package score
 
 import (
+	"bytes"
 	"reflect"
 	"slices"
 	"syscall"
@@ -235,4 +236,15 @@ func TestPages(t *testing.T) {
 			assert.Equal(t, c.right, r.Stage == evals.Correct, "%s %v %v", r.Stage, r.Diffs, r.Problems)
 		})
 	}
+}
+
+// A difference deep in a payload is shown where it is.
+func TestExcerpts(t *testing.T) {
+	a := bytes.Repeat([]byte("0123456789"), 20)
+	b := bytes.Clone(a)
+	b[150] = 'x'
+	from := differ(a, b)
+	assert.Equal(t, `"23456789x1234567890123456789012345678901234567890123456789" at 142 of 200 bytes`, from.excerpt(b))
+	assert.Equal(t, `"short"`, from.excerpt([]byte("short")))
+	assert.Contains(t, offset(0).excerpt(a), "… (200 bytes)")
 }
