@@ -61,6 +61,8 @@ type TraceInfo struct {
 	Tier   Tier   `json:"tier"`
 	Pairs  int    `json:"pairs"`
 	Steps  int    `json:"steps"` // pairs whose reply the kernel reads
+
+	Live *TranscriptInfo `json:"live,omitempty"` // nil where the scenario needs no mount
 }
 
 // Corpus is an opened one.

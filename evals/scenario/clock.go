@@ -16,9 +16,25 @@ var epoch = time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
 
 const clockStep = 125*time.Millisecond + time.Nanosecond
 
+// Live, how many requests a command needs is the model's choice, so the seconds
+// are those of the commands.
+const (
+	commandStep = time.Second
+	requestStep = time.Microsecond
+)
+
 type clock struct {
-	mu    sync.Mutex
-	ticks int64
+	mu       sync.Mutex
+	live     bool
+	ticks    int64 // requests
+	commands int64 // only where live
+}
+
+// command begins the next command's second.
+func (c *clock) command() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.commands++
 }
 
 // ticking tells whether a request moves the clock. One that may wait does not, as
@@ -46,5 +62,8 @@ func (c *clock) current() proto.Time {
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.live {
+		return epoch.Add(time.Duration(c.commands)*commandStep + time.Duration(c.ticks)*requestStep)
+	}
 	return epoch.Add(time.Duration(c.ticks) * clockStep)
 }

@@ -68,14 +68,8 @@ var mixture = []mixed{
 
 // mix makes calls as root.
 func (r *runner) mix(ts *testscript.TestScript, _ bool, args []string) {
-	if len(args) != 2 {
-		ts.Fatalf("usage: mix SEED CALLS")
-	}
-	seed, err := strconv.ParseUint(args[0], 10, 64)
-	ts.Check(err)
-	calls, err := strconv.Atoi(args[1])
-	ts.Check(err)
-	m := &mixer{Rand: rand.New(rand.NewPCG(seed, 0))}
+	seed, calls := parseMix(ts, args)
+	m := newMixer(seed)
 	for m.n = range calls {
 		d := m.draw()
 		o, err := r.call("root", d)
@@ -83,10 +77,28 @@ func (r *runner) mix(ts *testscript.TestScript, _ bool, args []string) {
 		if o.Bad != "" {
 			ts.Fatalf("mix: %s", o.Bad)
 		}
-		if d.To != "" && o.Errno == 0 && !slices.Contains(m.open, d.To) {
-			m.open = append(m.open, d.To)
-		}
+		m.took(d, o.Errno == 0)
 		ts.Check(r.pause())
+	}
+}
+
+func parseMix(ts *testscript.TestScript, args []string) (seed uint64, calls int) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: mix SEED CALLS")
+	}
+	seed, err := strconv.ParseUint(args[0], 10, 64)
+	ts.Check(err)
+	calls, err = strconv.Atoi(args[1])
+	ts.Check(err)
+	return seed, calls
+}
+
+func newMixer(seed uint64) *mixer { return &mixer{Rand: rand.New(rand.NewPCG(seed, 0))} }
+
+// took notes a descriptor that a call has got.
+func (m *mixer) took(d demand, ok bool) {
+	if d.To != "" && ok && !slices.Contains(m.open, d.To) {
+		m.open = append(m.open, d.To)
 	}
 }
 

@@ -76,13 +76,19 @@ func (r *Recorder) play(ctx context.Context, s *Scenario) (tape []taken, err err
 	if err := os.Chmod(work, 0o755); err != nil {
 		return nil, err
 	}
-	st, err := open(ctx, work, &s.Mount)
+	sess, err := overReference(&s.Mount)
+	if err != nil {
+		return nil, err
+	}
+	st, err := open(ctx, work, &s.Mount, sess, nil)
 	if err != nil {
 		return nil, err
 	}
 	st.settle()
 	var log bytes.Buffer
-	err = run(ctx, job{Self: r.Self, Name: s.Name, Script: s.File, Dirs: st.dirs, Work: work}, &log, st.settle)
+	limited, stop := context.WithTimeout(ctx, longest)
+	defer stop()
+	err = run(limited, job{Self: r.Self, Name: s.Name, Script: s.File, Dirs: st.dirs, Work: work}, &log, func([]byte) error { st.settle(); return nil })
 	if err != nil {
 		r.say("%s", log.Bytes())
 	}
@@ -109,17 +115,9 @@ func write(dir string, s *Scenario, pairs []*trace.Pair, text []byte) (evals.Tra
 			info.Steps++
 		}
 	}
-	packed, err := pack(text)
-	if err != nil {
-		return info, err
-	}
-	sum := sha256.Sum256(packed)
-	info.SHA256 = hex.EncodeToString(sum[:])
-	path := filepath.Join(dir, filepath.FromSlash(info.File))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return info, err
-	}
-	return info, os.WriteFile(path, packed, 0o644)
+	var err error
+	info.SHA256, err = writePacked(dir, info.File, text)
+	return info, err
 }
 
 // pack makes one zstd frame; one goroutine, so that it is always the same.
@@ -166,7 +164,41 @@ func (r *Recorder) recordTo(ctx context.Context, dir string, s *Scenario) (evals
 	if err != nil {
 		return evals.TraceInfo{}, err
 	}
-	return write(dir, s, pairs, text)
+	info, err := write(dir, s, pairs, text)
+	if err != nil || s.Wire {
+		return info, err
+	}
+	player := &Player{Self: r.Self, Work: r.Work, Log: r.Log}
+	t, err := player.Transcribe(ctx, s)
+	if err == nil {
+		info.Live, err = writeTranscript(dir, t)
+	}
+	return info, err
+}
+
+// writeTranscript stores a transcript beside the trace.
+func writeTranscript(dir string, t *evals.Transcript) (*evals.TranscriptInfo, error) {
+	text, err := json.MarshalIndent(t, "", " ")
+	if err != nil {
+		return nil, err
+	}
+	info := &evals.TranscriptInfo{File: t.Name + ".transcript.json.zst", Commands: len(t.Commands)}
+	info.SHA256, err = writePacked(dir, info.File, text)
+	return info, err
+}
+
+// writePacked compresses a file of a corpus and returns its hash.
+func writePacked(dir, file string, text []byte) (string, error) {
+	packed, err := pack(text)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(packed)
+	path := filepath.Join(dir, filepath.FromSlash(file))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum[:]), os.WriteFile(path, packed, 0o644)
 }
 
 func writeManifest(dir string, m evals.Manifest) error {

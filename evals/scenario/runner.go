@@ -32,6 +32,8 @@ type job struct {
 	Script []byte
 	Dirs   []string // the mounts
 	Work   string   // a directory that is not on them
+
+	Live time.Duration // where the script is not recorded but run live, how long a command may take
 }
 
 // Main is what the program does where it was started as one of the recorder's
@@ -49,23 +51,17 @@ func Main(args []string) error {
 // longest is how long a scenario may take; one that hangs is killed.
 const longest = 5 * time.Minute
 
-// run starts a runner and answers it until it ends. settle is called after each
-// command of the script.
-func run(ctx context.Context, j job, log io.Writer, settle func()) error {
+// run starts a runner and answers it until it ends. heard gets each of its lines,
+// one after each command of the script; with an error of heard the runner is ended.
+func run(ctx context.Context, j job, log io.Writer, heard func([]byte) error) error {
 	first, err := json.Marshal(j)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, longest)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, j.Self[0], append(j.Self[1:], "runner")...)
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd := j.command(ctx)
 	cmd.Stderr = log
-	cmd.Env = append(os.Environ(), "GOGC=off")
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Pdeathsig: syscall.SIGKILL, Setpgid: true,
-		Credential: &syscall.Credential{}, // no groups: those of this machine would be recorded
-	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -77,25 +73,49 @@ func run(ctx context.Context, j job, log io.Writer, settle func()) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	err = converse(in, out, first, settle)
+	if err = converse(in, out, first, heard); err != nil {
+		cancel()
+	}
 	if e := cmd.Wait(); e != nil || err != nil {
 		return errors.Join(err, fmt.Errorf("runner: %w", e))
 	}
 	return nil
 }
 
-func converse(in io.WriteCloser, out io.Reader, first []byte, settle func()) error {
+// command is the runner's process, whose end is that of all that it has started.
+func (j *job) command(ctx context.Context) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, j.Self[0], append(slices.Clone(j.Self[1:]), "runner")...)
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Env = append(os.Environ(), "GOGC=off")
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Pdeathsig: syscall.SIGKILL, Setpgid: true,
+		Credential: &syscall.Credential{}, // no groups: those of this machine would be recorded
+	}
+	if j.Live > 0 {
+		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID
+	}
+	return cmd
+}
+
+// mostHeard is the longest line of a runner.
+const mostHeard = 64 << 20
+
+func converse(in io.WriteCloser, out io.Reader, first []byte, heard func([]byte) error) error {
 	defer in.Close()
 	if _, err := in.Write(append(first, '\n')); err != nil {
 		return err
 	}
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		settle()
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, mostHeard)
+	for lines.Scan() {
+		if err := heard(lines.Bytes()); err != nil {
+			return err
+		}
 		if _, err := io.WriteString(in, "on\n"); err != nil {
 			return err
 		}
 	}
-	return nil
+	return lines.Err()
 }
 
 // runner is the state of the child.
@@ -104,6 +124,9 @@ type runner struct {
 	in      *bufio.Reader
 	out     io.Writer
 	workers map[string]*worker
+
+	env []string          // of live programs
+	own *strings.Replacer // of what is this run's own in the output of live commands
 }
 
 func runnerMain(in io.Reader, out io.Writer) error {
@@ -122,7 +145,11 @@ func runnerMain(in io.Reader, out io.Writer) error {
 // script runs the txtar file, whose every command is followed by a pause.
 func (r *runner) script() error {
 	file := filepath.Join(r.Work, filepath.Base(r.Name)+".txtar")
-	if err := os.WriteFile(file, paused(r.Script), 0o644); err != nil {
+	text := paused
+	if r.Live > 0 {
+		text = lively
+	}
+	if err := os.WriteFile(file, text(r.Script), 0o644); err != nil {
 		return err
 	}
 	defer r.end()
@@ -130,7 +157,7 @@ func (r *runner) script() error {
 		testscript.RunT(t, testscript.Params{
 			Files: []string{file}, WorkdirRoot: r.Work, Setup: r.setup, RequireExplicitExec: true,
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){
-				"sys": r.sys, "mix": r.mix, pauseCommand: func(ts *testscript.TestScript, _ bool, _ []string) { ts.Check(r.pause()) },
+				liveCommand: r.live, "sys": r.sys, "mix": r.mix, pauseCommand: func(ts *testscript.TestScript, _ bool, _ []string) { ts.Check(r.pause()) },
 			},
 		})
 	})
@@ -155,11 +182,18 @@ func paused(script []byte) []byte {
 }
 
 // pause lets the recorder close a window.
-func (r *runner) pause() error {
-	if _, err := io.WriteString(r.out, "ended\n"); err != nil {
+func (r *runner) pause() error { return r.tell(told{}) }
+
+// tell sends a line and waits until the mount is calm.
+func (r *runner) tell(t told) error {
+	text, err := json.Marshal(t)
+	if err != nil {
 		return err
 	}
-	_, err := r.in.ReadString('\n')
+	if _, err := r.out.Write(append(text, '\n')); err != nil {
+		return err
+	}
+	_, err = r.in.ReadString('\n')
 	return err
 }
 
@@ -175,6 +209,9 @@ func (r *runner) setup(env *testscript.Env) error {
 	}
 	for i, dir := range r.Dirs {
 		env.Setenv(strings.ToUpper(mountName(i)), dir)
+	}
+	if r.Live > 0 {
+		r.enliven(env)
 	}
 	return os.Chmod(env.WorkDir, 0o755)
 }

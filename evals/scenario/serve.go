@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -32,18 +33,32 @@ type stage struct {
 	// turn is held while a request is handled, so that there is one order of all;
 	// requests that may wait for others go without.
 	turn  sync.Mutex
+	live  *liveStage // nil for a recording
 	clock clock
 	sess  *session.Session
 	busy  atomic.Int64 // requests being handled, those that may wait aside
 }
 
-// open mounts in directories mnt, mnt2 … below dir.
-func open(ctx context.Context, dir string, s *Settings) (*stage, error) {
+// liveStage is what is different where nothing is recorded: requests need no order,
+// and none may take for ever.
+type liveStage struct {
+	deadline time.Duration // of a request
+	settle   time.Duration // the longest wait for calm
+}
+
+// overReference is a session with a fresh reference filesystem.
+func overReference(s *Settings) (*session.Session, error) {
 	opts, err := s.reference()
 	if err != nil {
 		return nil, err
 	}
-	st := &stage{sess: session.New(reference.New(opts), session.Options{}), errs: make(chan error, s.Mounts)}
+	return session.New(reference.New(opts), session.Options{}), nil
+}
+
+// open mounts in directories mnt, mnt2 … below dir.
+func open(ctx context.Context, dir string, s *Settings, sess *session.Session, live *liveStage) (*stage, error) {
+	st := &stage{sess: sess, live: live, errs: make(chan error, s.Mounts)}
+	st.clock.live = live != nil
 	ctx, end := context.WithCancel(ctx)
 	st.end = end
 	for i := range s.Mounts {
@@ -68,6 +83,9 @@ func (st *stage) mount(ctx context.Context, dir string, o fuseraw.Options) error
 	i := len(st.conns)
 	callers := newPrograms()
 	o.Record = func(x fuseraw.Exchange) { st.tape.record(i, x, callers.process(x.Req.Header.Pid)) }
+	if st.live != nil {
+		o.Record, o.Deadline, o.Log = st.tape.pass, st.live.deadline, slog.New(slog.DiscardHandler)
+	}
 	o.Now = st.clock.now
 	o.Comm = callers.comm
 	conn, err := fuseraw.Mount(dir, o)
@@ -107,15 +125,21 @@ func (st *stage) Handle(ctx context.Context, req *proto.Request) *proto.Reply {
 	}
 	st.busy.Add(1)
 	defer st.busy.Add(-1)
-	st.turn.Lock()
-	defer st.turn.Unlock()
+	if st.live == nil {
+		st.turn.Lock()
+		defer st.turn.Unlock()
+	}
 	req.Header.Now = st.clock.tick(req.Op)
 	return st.sess.Handle(ctx, req)
 }
 
 // settle waits until the kernel has nothing more to say and closes a window.
 func (st *stage) settle() {
+	began := time.Now()
 	for calm, before := 0, -1; calm < 3; {
+		if st.live != nil && time.Since(began) > st.live.settle {
+			return
+		}
 		n := st.tape.len()
 		if n == before && st.idle() {
 			calm++

@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -67,10 +68,7 @@ func (r *runner) sys(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("sys: say '= ERRNO' instead of !")
 	}
-	actor := "root"
-	if len(args) > 0 && strings.HasPrefix(args[0], "@") {
-		actor, args = args[0][1:], args[1:]
-	}
+	actor, args := actorOf(args)
 	w, err := r.worker(actor)
 	ts.Check(err)
 	want, d := parseDemand(args)
@@ -91,6 +89,14 @@ func (r *runner) sys(ts *testscript.TestScript, neg bool, args []string) {
 	if !o.is(want) {
 		ts.Fatalf("sys %s: have %q", strings.Join(args, " "), o)
 	}
+}
+
+// actorOf cuts off who makes a call.
+func actorOf(args []string) (actor string, rest []string) {
+	if len(args) > 0 && strings.HasPrefix(args[0], "@") {
+		return args[0][1:], args[1:]
+	}
+	return "root", args
 }
 
 // parseDemand cuts off what is expected; nil is any success.
@@ -126,12 +132,23 @@ func (r *runner) worker(actor string) (*worker, error) {
 	if w := r.workers[actor]; w != nil {
 		return w, nil
 	}
+	w, err := r.start(actor)
+	if err != nil {
+		return nil, err
+	}
+	r.workers[actor] = w
+	_, err = w.result()
+	return w, err
+}
+
+// start starts an actor's process. Its first outcome says that it is ready.
+func (r *runner) start(actor string) (*worker, error) {
 	who, mount, _ := strings.Cut(actor, "/")
 	dir := r.Dirs[0]
 	if mount == "2" && len(r.Dirs) > 1 {
 		dir = r.Dirs[1]
 	}
-	cmd := exec.Command(r.Self[0], append(r.Self[1:], "worker", who, dir)...)
+	cmd := exec.Command(r.Self[0], append(slices.Clone(r.Self[1:]), "worker", who, dir)...)
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	in, err := cmd.StdinPipe()
@@ -145,10 +162,7 @@ func (r *runner) worker(actor string) (*worker, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	w := &worker{cmd: cmd, in: in, enc: gob.NewEncoder(in), dec: gob.NewDecoder(out)}
-	r.workers[actor] = w
-	var ready outcome
-	return w, w.dec.Decode(&ready)
+	return &worker{cmd: cmd, in: in, enc: gob.NewEncoder(in), dec: gob.NewDecoder(out)}, nil
 }
 
 func (w *worker) close() {

@@ -23,6 +23,7 @@ type taken struct {
 type tape struct {
 	mu      sync.Mutex
 	over    bool // what comes is not recorded any more
+	count   int  // exchanges so far, recorded or not
 	windows int
 	pairs   []taken
 	waiting map[*proto.Request]int // requests that may wait, by the window that they came in
@@ -47,6 +48,7 @@ func (t *tape) record(mount int, x fuseraw.Exchange, process uint32) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.count++
 	if err != nil && t.err == nil {
 		t.err = fmt.Errorf("record %v: %w", x.Req.Op, err)
 	}
@@ -55,6 +57,14 @@ func (t *tape) record(mount int, x fuseraw.Exchange, process uint32) {
 	if err == nil && !t.over {
 		t.pairs = append(t.pairs, taken{mount, t.windows, waited && came != t.windows, p})
 	}
+}
+
+// pass counts an exchange that is not to be recorded.
+func (t *tape) pass(x fuseraw.Exchange) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.count++
+	delete(t.waiting, x.Req)
 }
 
 // copyPair goes through JSON, the form in which all that matters is kept.
@@ -91,7 +101,7 @@ func (t *tape) stop() ([]taken, error) {
 func (t *tape) len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.pairs)
+	return t.count
 }
 
 // pause is how long nothing may happen before it counts as calm. Where a request
