@@ -22,6 +22,7 @@ import (
 
 	"github.com/llmfs-raw/llmfs-raw/evals"
 	evalrun "github.com/llmfs-raw/llmfs-raw/evals/run"
+	"github.com/llmfs-raw/llmfs-raw/evals/scenario"
 	"github.com/llmfs-raw/llmfs-raw/internal/session"
 	"github.com/llmfs-raw/llmfs-raw/schema"
 )
@@ -113,6 +114,7 @@ type evalsRunOptions struct {
 	baseline    string
 	tolerance   float64
 	dryRun      bool
+	player      scenario.Player // its deadlines
 
 	corpus corpusFlags
 	prompt promptFlags
@@ -126,7 +128,9 @@ func evalsRunCommand() *cobra.Command {
 		Short: "Ask models the steps of recorded traces, and score what they say",
 		Long: `Ask models the steps of recorded traces, and score what they say. Forced: each
 step with the history that the reference made. Rollout: the model's own replies
-make the history, until the first one that is wrong.
+make the history, until the first one that is wrong. Live, as root: the scenarios
+run on mounts that the model serves, and what their commands give, exit codes,
+output and errnos, is held against what they gave over the reference.
 
 Answers of language models are kept in --out as they come: the same command again
 goes on where it was killed, and pays for nothing twice. Exit codes: 0, 1 failed,
@@ -147,7 +151,7 @@ which the model is not to blame.`,
 func (o *evalsRunOptions) flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringSliceVar(&o.models, "models", []string{"reference"}, contestantUsage)
-	f.StringSliceVar(&o.modes, "mode", []string{string(evals.Forced)}, "forced, rollout, or both")
+	f.StringSliceVar(&o.modes, "mode", []string{string(evals.Forced)}, "forced, rollout, live, or several of them")
 	o.corpus.flags(f)
 	f.IntVar(&o.trials, "trials", 1, "how often each question is asked; embedded models always say the same")
 	f.IntVar(&o.concurrency, "concurrency", 8, "questions to a model at the same time, fewer where it says that this is too much")
@@ -158,6 +162,8 @@ func (o *evalsRunOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.cache, "cache", "", "`DIR` of the answers (default that of --out)")
 	f.StringVar(&o.shard, "shard", "", "do one of n parts, as `I/N`; evals merge puts them together")
 	f.BoolVar(&o.resync, "resync", false, "go on with a rollout that went wrong, from the reply that was expected")
+	f.DurationVar(&o.player.Command, "command-deadline", 2*time.Minute, "end a command of a live scenario after this long")
+	f.DurationVar(&o.player.Whole, "scenario-deadline", 30*time.Minute, "end a live scenario after this long")
 	f.StringVar(&o.baseline, "baseline", "", "the summary, a `FILE` or the directory of a run, that scores must not be below")
 	f.Float64Var(&o.tolerance, "tolerance", 0, "how far below it, as a share of all steps, a score may be")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be asked, and about what it would cost")
@@ -203,8 +209,8 @@ func (o *evalsRunOptions) options() (opts evalrun.Options, err error) {
 func modesOf(names []string) (list []evals.Mode, err error) {
 	for _, name := range names {
 		mode := evals.Mode(name)
-		if mode != evals.Forced && mode != evals.Rollout {
-			return nil, fmt.Errorf("--mode %q: want forced or rollout", name)
+		if !slices.Contains([]evals.Mode{evals.Forced, evals.Rollout, evals.Live}, mode) {
+			return nil, fmt.Errorf("--mode %q: want forced, rollout or live", name)
 		}
 		list = append(list, mode)
 	}
@@ -226,6 +232,9 @@ func evalsRun(c *cobra.Command, o *evalsRunOptions) error {
 	if o.dryRun {
 		return dryRun(c.OutOrStdout(), opts)
 	}
+	if opts.Live, err = o.livePlayer(c, opts.Modes); err != nil {
+		return err
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	opts.Report = progressOf(c.ErrOrStderr())
@@ -235,6 +244,19 @@ func evalsRun(c *cobra.Command, o *evalsRunOptions) error {
 	}
 	writeScores(c.OutOrStdout(), summary)
 	return verdict(summary, baseline, o.tolerance)
+}
+
+// livePlayer is nil where nothing is run live.
+func (o *evalsRunOptions) livePlayer(c *cobra.Command, modes []evals.Mode) (evalrun.Player, error) {
+	if !slices.Contains(modes, evals.Live) {
+		return nil, nil
+	}
+	if os.Geteuid() != 0 {
+		return nil, hint(errors.New("--mode live needs root: scenarios change owners and take several users' places"), "sudo %s", c.CommandPath())
+	}
+	self, err := os.Executable()
+	o.player.Self, o.player.Log = []string{self, "evals", "child"}, c.ErrOrStderr()
+	return &o.player, err
 }
 
 // verdict is what the exit code says.

@@ -107,7 +107,7 @@ func (a *asker) ask(ctx context.Context, c *Contestant, trial int, p *model.Prom
 // fresh asks, and keeps what comes.
 func (a *asker) fresh(ctx context.Context, c *Contestant, trial int, p *model.Prompt, key string) (answered, error) {
 	start := time.Now()
-	said, err := a.insist(ctx, c, trial, p)
+	said, err := a.insist(ctx, c, trial, p, func(error) {})
 	if ctx.Err() != nil {
 		return answered{}, context.Cause(ctx)
 	}
@@ -137,12 +137,13 @@ func (k *kept) take(said *model.Answer, err error) bool {
 func (k *kept) answered() answered {
 	return answered{
 		reply: []byte(k.Reply), usage: k.Usage, took: time.Duration(k.Nanos), cached: true, kind: k.Kind,
-		refuse: k.Kind == model.Refused.String() || k.Kind == model.Filtered.String(),
+		refuse: refuses(k.Kind),
 	}
 }
 
-// insist asks until there is an answer, or an error that stays.
-func (a *asker) insist(ctx context.Context, c *Contestant, trial int, p *model.Prompt) (*model.Answer, error) {
+// insist asks until there is an answer, or an error that stays; trouble gets those
+// that do not.
+func (a *asker) insist(ctx context.Context, c *Contestant, trial int, p *model.Prompt, trouble func(error)) (*model.Answer, error) {
 	m, err := a.model(c, trial)
 	if err != nil {
 		return nil, err
@@ -151,7 +152,8 @@ func (a *asker) insist(ctx context.Context, c *Contestant, trial int, p *model.P
 	wait.InitialInterval, wait.MaxInterval = cmp.Or(a.o.Retry.First, time.Second), cmp.Or(a.o.Retry.Most, 30*time.Second)
 	wait.Multiplier = 2
 	said, err := backoff.Retry(ctx, func() (*model.Answer, error) { return a.once(ctx, c, m, p) },
-		backoff.WithBackOff(wait), backoff.WithMaxTries(a.tries(c)), backoff.WithMaxElapsedTime(0))
+		backoff.WithBackOff(wait), backoff.WithMaxTries(a.tries(c)), backoff.WithMaxElapsedTime(0),
+		backoff.WithNotify(func(err error, _ time.Duration) { trouble(err) }))
 	a.gaveUp(c, err)
 	return said, err
 }

@@ -20,16 +20,19 @@ type Estimate struct {
 }
 
 // Estimates counts by the gold history. Rollouts cost at most as much: those that
-// go wrong end early.
+// go wrong end early. Live scenarios are taken to ask what was asked when they were
+// recorded; Steps are then their commands.
 func Estimates(o Options) ([]Estimate, error) {
 	o.Trials = max(o.Trials, 1)
 	read, count, last := newTraces(o.Corpus, nil), counter{}, map[string][]model.Message{}
-	var steps, worldSteps int
+	steps, worldSteps := map[evals.Mode]int{}, map[evals.Mode]int{}
 	var used model.Usage
 	for _, u := range o.Shard.of(units(o.Traces, o.Trials, o.Seed)) {
-		steps += u.info.Steps
-		if u.trial == 0 {
-			worldSteps += u.info.Steps
+		for _, mode := range o.Modes {
+			steps[mode] += stepsIn(mode, u.info)
+			if u.trial == 0 {
+				worldSteps[mode] += stepsIn(mode, u.info)
+			}
 		}
 		if !asksLanguages(o.Contestants) {
 			continue
@@ -45,12 +48,12 @@ func Estimates(o Options) ([]Estimate, error) {
 	return o.estimates(steps, worldSteps, used), nil
 }
 
-func (o *Options) estimates(steps, worldSteps int, used model.Usage) (list []Estimate) {
+func (o *Options) estimates(steps, worldSteps map[evals.Mode]int, used model.Usage) (list []Estimate) {
 	for _, c := range o.Contestants {
 		for _, mode := range o.Modes {
-			e := Estimate{Model: c.Name, Mode: mode, Steps: worldSteps}
+			e := Estimate{Model: c.Name, Mode: mode, Steps: worldSteps[mode]}
 			if c.World == nil {
-				e.Steps, e.Usage, e.Cost = steps, used, c.cost(used)
+				e.Steps, e.Usage, e.Cost = steps[mode], used, c.cost(used)
 				e.Most = c.cost(model.Usage{InputTokens: used.InputTokens, OutputTokens: used.OutputTokens})
 			}
 			list = append(list, e)

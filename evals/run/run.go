@@ -48,6 +48,7 @@ type Options struct {
 	Seed        uint64 // of the order in which traces are taken
 	Concurrency int    // questions to one language model at the same time; 0 is 8
 	Resync      bool   // rollouts go on after they went wrong
+	Live        Player // plays scenarios in the live mode
 	Shard       Shard
 
 	Session session.Options // what language models are shown
@@ -123,12 +124,41 @@ func (r *runner) close() error { return errors.Join(r.spill.close(), r.asker.clo
 func (r *runner) all(ctx context.Context) error {
 	worlds, languages := r.tasks()
 	for _, t := range slices.Concat(worlds, languages) {
-		r.progress.Total += t.info.Steps
+		r.progress.Total += t.steps()
 	}
-	group, inner := errgroup.WithContext(ctx)
-	group.Go(func() error { return r.work(inner, worlds, runtime.GOMAXPROCS(0)) })
-	group.Go(func() error { return r.work(inner, languages, r.Concurrency) })
-	return errors.Join(group.Wait(), context.Cause(ctx))
+	for _, live := range []bool{false, true} {
+		group, inner := errgroup.WithContext(ctx)
+		group.Go(func() error { return r.work(inner, pickTasks(worlds, live), runtime.GOMAXPROCS(0)) })
+		group.Go(func() error { return r.work(inner, pickTasks(languages, live), r.Concurrency) })
+		if err := errors.Join(group.Wait(), context.Cause(ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pickTasks are the live ones, or the others: on a mount somebody waits, so
+// nothing else may keep the model from answering.
+func pickTasks(list []task, live bool) (some []task) {
+	for _, t := range list {
+		if (t.mode == evals.Live) == live {
+			some = append(some, t)
+		}
+	}
+	return some
+}
+
+// steps is how many lines a task has at most.
+func (t *task) steps() int { return stepsIn(t.mode, t.info) }
+
+func stepsIn(mode evals.Mode, info evals.TraceInfo) int {
+	switch {
+	case mode != evals.Live:
+		return info.Steps
+	case info.Live == nil:
+		return 0
+	}
+	return info.Live.Commands
 }
 
 // tasks are in the order in which they are begun: trace by trace, so that each
@@ -138,6 +168,9 @@ func (r *runner) tasks() (worlds, languages []task) {
 		for _, c := range r.Contestants {
 			for _, mode := range r.Modes {
 				t := task{c, mode, u.trial, u.info}
+				if mode == evals.Live && u.info.Live == nil {
+					continue
+				}
 				if c.World == nil {
 					languages = append(languages, t)
 				} else if u.trial == 0 {
@@ -163,6 +196,12 @@ func (r *runner) work(ctx context.Context, tasks []task, workers int) error {
 
 func (r *runner) one(ctx context.Context, t task) error {
 	if ctx.Err() != nil {
+		return nil
+	}
+	if t.mode == evals.Live {
+		if err := r.live(ctx, t); err != nil {
+			return fmt.Errorf("%s, live, %s: %w", t.contestant.Name, t.info.Name, err)
+		}
 		return nil
 	}
 	read, err := r.traces.get(t.info)

@@ -35,11 +35,12 @@ const (
 	mostSettling    = 5 * time.Second
 )
 
-// ErrLate is what Play returns where the script's time was over before its end.
-var ErrLate = errors.New("the scenario's time is over")
+// errLate is what Play returns where the script's time was over before its end.
+var errLate = fmt.Errorf("its time is over: %w", os.ErrDeadlineExceeded)
 
 // Play runs the script of a transcript over a session. done gets what each
-// command gave, by its line; its error ends the run, and is Play's.
+// command gave, by its line; its error ends the run, and is Play's. Where the time
+// is over before the script's end, that is an os.ErrDeadlineExceeded.
 func (p *Player) Play(ctx context.Context, t *evals.Transcript, sess *session.Session, done func(line int, o evals.Outcome) error) error {
 	s, err := Parse(t.Name, []byte(t.Script))
 	if err != nil {
@@ -53,7 +54,7 @@ func (p *Player) Play(ctx context.Context, t *evals.Transcript, sess *session.Se
 
 func (p *Player) play(ctx context.Context, s *Scenario, sess *session.Session, done func(int, evals.Outcome) error) error {
 	command, whole := or(p.Command, commandDeadline), or(p.Whole, wholeDeadline)
-	ctx, stop := context.WithTimeoutCause(ctx, whole, ErrLate)
+	ctx, stop := context.WithTimeoutCause(ctx, whole, errLate)
 	defer stop()
 	work, err := os.MkdirTemp(p.Work, "live")
 	if err != nil {

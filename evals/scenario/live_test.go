@@ -181,7 +181,7 @@ func TestScriptsEnd(t *testing.T) {
 			p.Whole = time.Second
 			start := time.Now()
 			_, err := outcomes(t, p, "exec sh -c '(setsid sleep 1234567 &); sleep 1234567; ls'\n", mistaken(answer))
-			require.ErrorIs(t, err, ErrLate)
+			require.ErrorIs(t, err, os.ErrDeadlineExceeded)
 			assert.Less(t, time.Since(start), 20*time.Second)
 			assert.Empty(t, running(t, "1234567"))
 		})

@@ -20,6 +20,7 @@ type memory struct {
 
 func newMemory(o *Options) *memory {
 	m := &memory{ledger: newLedger()}
+	m.ledger.atime = o.StrictAtime
 	if o.Seed != nil {
 		m.ledger.seed(o.Seed)
 	}

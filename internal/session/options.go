@@ -25,6 +25,9 @@ type Options struct {
 	// look for some where nobody has set any are then answered without asking.
 	NoXattrs bool
 
+	// StrictAtime says that reading sets atime, so that a ledger brings it forward.
+	StrictAtime bool
+
 	Context Context     // what of the past a prompt shows
 	Fields  schema.Form // what a reply may leave out
 	Persona string      // the world in words; "" is DefaultPersona
