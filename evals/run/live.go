@@ -30,10 +30,6 @@ type Player interface {
 	Play(ctx context.Context, t *evals.Transcript, s *session.Session, done func(line int, o evals.Outcome) error) error
 }
 
-// errAnswerless ends a live run in which the infrastructure failed: what comes
-// after a request without an answer says nothing about the model.
-var errAnswerless = errors.New("the scenario was ended: a question has no answer")
-
 // play is one live job.
 type play struct {
 	*job
@@ -76,10 +72,18 @@ func (p *play) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	inner, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	if p.meter != nil {
+		p.meter.stop = stop
+	}
 	p.began = time.Now()
-	err = p.Live.Play(ctx, p.transcript, sess, p.done)
+	err = p.Live.Play(inner, p.transcript, sess, p.done)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if p.meter != nil && p.meter.trouble() != nil {
+		err = p.meter.trouble()
 	}
 	for _, c := range p.transcript.Commands[len(p.results):] {
 		s := p.line(&c, evals.Outcome{Why: "the script did not come here"})
@@ -120,8 +124,8 @@ func (p *play) done(line int, o evals.Outcome) error {
 	s := p.line(&p.transcript.Commands[len(p.results)], o)
 	p.results = append(p.results, s)
 	p.answer()
-	if s.Infra != "" {
-		return errAnswerless
+	if p.meter != nil {
+		return p.meter.trouble()
 	}
 	return nil
 }

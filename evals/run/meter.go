@@ -17,6 +17,7 @@ type meter struct {
 	*asker
 	contestant *Contestant
 	trial      int
+	stop       context.CancelCauseFunc // ends the scenario: after a question without an answer, nothing is the model's doing
 
 	mu    sync.Mutex
 	used  model.Usage // since the last command
@@ -51,10 +52,24 @@ func (m *meter) note(ctx context.Context, said *model.Answer, err, trouble error
 		m.add(failed.Usage)
 		m.kinds = append(m.kinds, failed.Kind.String())
 	case ctx.Err() == nil:
-		m.infra = err
+		m.fail(err)
 	case trouble != nil:
-		m.infra = trouble
+		m.fail(trouble)
 	}
+}
+
+func (m *meter) fail(err error) {
+	if m.infra == nil {
+		m.infra = err
+		m.stop(err)
+	}
+}
+
+// trouble is the error of the infrastructure that has ended the scenario.
+func (m *meter) trouble() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.infra
 }
 
 func (m *meter) add(u model.Usage) {

@@ -75,9 +75,11 @@ func run(ctx context.Context, j job, log io.Writer, heard func([]byte) error) er
 	}
 	if err = converse(in, out, first, heard); err != nil {
 		cancel()
+		_ = cmd.Wait() // it was killed, or has hung up
+		return err
 	}
-	if e := cmd.Wait(); e != nil || err != nil {
-		return errors.Join(err, fmt.Errorf("runner: %w", e))
+	if err = cmd.Wait(); err != nil {
+		return fmt.Errorf("runner: %w", err)
 	}
 	return nil
 }
