@@ -86,7 +86,10 @@ func TestWhatElseIsAFact(t *testing.T) {
 	assert.Contains(t, f.tell(&proto.Reply{Errno: syscall.ENODATA}, proto.OpGetxattr, 2, &fuse.GetXAttrIn{Size: 9}, "", "user.a"), `"Xattrs":[{"Name":"user.a","Missing":true}]`)
 	assert.Contains(t, f.tell(&proto.Reply{Errno: syscall.ENOENT}, proto.OpLookup, 1, nil, "", "no"), `{"Name":"no","Missing":true}`)
 	assert.Contains(t, f.tell(&proto.Reply{Data: []byte{0xff, 0}}, proto.OpGetxattr, 2, &fuse.GetXAttrIn{Size: 9}, "", "user.b"), `{"Name":"user.b","Data":{"base64":"/wA="}}`)
-	shown := f.tell(&proto.Reply{Data: []byte("user.b\x00user.c\x00")}, proto.OpListxattr, 2, &fuse.GetXAttrIn{Size: 99}, "")
+	list := f.request(proto.OpListxattr, 2, &fuse.GetXAttrIn{Size: 99}, "")
+	list.Header.Uid = 0
+	f.l.apply(list, &proto.Reply{Data: []byte("user.b\x00user.c\x00")})
+	shown := string(f.l.choose(list, defaultPromptTokens).json())
 	assert.Contains(t, shown, `{"Name":"user.c"}],"XattrsComplete":true`)
 	insert := &fuse.FallocateIn{Offset: 2, Length: 4, Mode: fallocInsert}
 	f.tell(&proto.Reply{}, proto.OpFallocate, 2, insert, "")
@@ -140,4 +143,22 @@ func TestListingsInPages(t *testing.T) {
 	assert.Contains(t, shown, `"Count":4,"Entries":[{"Name":"f","NodeId":2,"Type":8}]`, "what was never listed comes last")
 	req := f.request(proto.OpReaddir, 1, &fuse.ReadIn{Size: 4096, Offset: 7}, "")
 	assert.Contains(t, string(f.l.choose(req, defaultPromptTokens).json()), `"Entries":[{"Name":"b","Type":8,"Off":5},{"Name":"c","Type":8,"Off":4},{"Name":"f"`)
+}
+
+// Root alone is shown trusted attributes: a list that someone else got leaves them,
+// and says nothing about those that were not known.
+func TestListsOfAttributesAreOfTheirReader(t *testing.T) {
+	f := newFacts(t)
+	list := func(uid uint32, names string) *node {
+		req := f.request(proto.OpListxattr, 2, &fuse.GetXAttrIn{Size: 99}, "")
+		req.Header.Uid = uid
+		f.l.apply(req, &proto.Reply{Data: []byte(names)})
+		return f.l.nodes[2]
+	}
+	assert.False(t, list(1000, "user.a\x00").xattrsComplete)
+	list(0, "user.a\x00trusted.t\x00user.b\x00")
+	n := list(1000, "user.a\x00")
+	assert.True(t, n.xattrsComplete)
+	assert.Contains(t, n.xattrs, "trusted.t")
+	assert.NotContains(t, n.xattrs, "user.b")
 }

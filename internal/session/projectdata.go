@@ -131,17 +131,22 @@ func (n *node) setXattr(name string, x xattr) {
 func (s *step) xattrList() {
 	if s.in("Size") == 0 {
 		if s.p.count(s.reply.Out) == 0 {
-			s.node.onlyXattrs(nil)
+			s.node.onlyXattrs(nil, s.req.Header.Uid)
 		}
 		return
 	}
-	s.node.onlyXattrs(strings.FieldsFunc(string(s.reply.Data), func(r rune) bool { return r == 0 }))
+	s.node.onlyXattrs(strings.FieldsFunc(string(s.reply.Data), func(r rune) bool { return r == 0 }), s.req.Header.Uid)
 }
 
-// onlyXattrs: the list is whole.
-func (n *node) onlyXattrs(names []string) {
+// onlyXattrs: the list is whole, but that root alone is shown the trusted ones.
+func (n *node) onlyXattrs(names []string, uid uint32) {
 	old := n.xattrs
-	n.xattrs, n.xattrsComplete = nil, true
+	n.xattrs, n.xattrsComplete = nil, n.xattrsComplete || uid == 0
+	for name, x := range old {
+		if uid != 0 && strings.HasPrefix(name, "trusted.") {
+			n.setXattr(name, x)
+		}
+	}
 	for _, name := range names {
 		if x := old[name]; !x.missing {
 			n.setXattr(name, x)
