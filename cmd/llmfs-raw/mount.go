@@ -109,6 +109,7 @@ func mount(c *cobra.Command, o *mountOptions, dir string) (err error) {
 		return err
 	}
 	defer stopProfile()
+	moreProcs()
 	collectLater(os.Getenv("GOGC"))
 	sess := session.New(answerer, answerer.session)
 	rec, err := newRecorder(c.ErrOrStderr(), o, sess)
