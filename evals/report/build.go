@@ -37,11 +37,12 @@ type Entry struct {
 
 	Score    Interval           `json:"score"`
 	Credit   float64            `json:"credit"`   // mean share of right fields
-	Pass     []float64          `json:"pass"`     // pass^k for k = 1, 2 …; of whole rollouts in that mode
+	Pass     []float64          `json:"pass"`     // pass^k for k = 1, 2 …; of whole rollouts and scenarios in those modes
 	Reached  []float64          `json:"reached"`  // the funnel: share that reached each of evals.Stages
 	Outcomes []float64          `json:"outcomes"` // share of each of OutcomeNames
 	Refused  float64            `json:"refused"`
 	Survived *Survival          `json:"survived,omitempty"` // rollouts
+	Whole    *Whole             `json:"whole,omitempty"`    // live scenarios
 	By       map[string][]*Part `json:"by"`                 // for each of Dimensions
 
 	InputTokens  int     `json:"input_tokens"`
@@ -182,7 +183,7 @@ func (r *Runs) entry(g *group) *Entry {
 	all.finish()
 	e.Score, e.Distinct, e.Traces = all.Score, len(all.distinct), len(all.clusters)
 	e.By = parts.finish()
-	e.Survived = r.survived(g)
+	e.Survived, e.Whole = r.survived(g), r.whole(g)
 	e.Pass = passAll(r.tasks(e))
 	e.share()
 	if len(fresh) == 0 { // what an earlier run measured is better than nothing
@@ -238,9 +239,15 @@ func (e *Entry) share() {
 	}
 }
 
-// tasks are what pass^k counts: steps, or whole traces in rollouts.
+// tasks are what pass^k counts: steps, or whole traces in rollouts and live.
 func (r *Runs) tasks(e *Entry) (list []attempts) {
-	if e.Mode != evals.Rollout {
+	switch e.Mode {
+	case evals.Live:
+		for _, t := range r.scenarios(e.group) {
+			list = append(list, *t)
+		}
+		return list
+	case evals.Forced:
 		for _, t := range e.tasks {
 			list = append(list, *t)
 		}

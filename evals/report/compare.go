@@ -133,7 +133,7 @@ func compare(a, b *Runs, ga, gb *group) *Pair {
 	}
 	for key, rec := range gb.records {
 		s := &b.steps[key.step]
-		if i, ok := a.known[stepKey{s.trace, s.pair}]; ok && rec.scored() {
+		if i, ok := a.known[s.key()]; ok && rec.scored() {
 			p.of(i).b[key.trial] = rec.outcome
 		} else if rec.scored() {
 			p.AloneB++
@@ -180,7 +180,7 @@ func (p *Pair) add(s *step, t *trials, reasons []map[stepKey]string) {
 		if shareB < shareA {
 			worse = 1
 		}
-		p.Flips = append(p.Flips, Flip{s.trace, s.pair, s.op, shareA, shareB, reasons[worse][stepKey{s.trace, s.pair}]})
+		p.Flips = append(p.Flips, Flip{s.trace, s.pair, s.op, shareA, shareB, reasons[worse][s.key()]})
 	}
 }
 
@@ -263,7 +263,7 @@ func (r *Runs) reasons(g *group) map[stepKey]string {
 	why := map[stepKey]string{}
 	for _, f := range g.sample {
 		s := &r.steps[f.Step]
-		why[stepKey{s.trace, s.pair}] = f.why()
+		why[s.key()] = f.why()
 	}
 	return why
 }

@@ -48,13 +48,17 @@ func outcomeOf(s *evals.StepResult) Outcome {
 type step struct {
 	trace, area, op string
 	pair            int
+	live            bool // a command of a script, by its line
 	tags            evals.Tags
 }
 
 type stepKey struct {
 	trace string
 	pair  int
+	live  bool
 }
+
+func (s *step) key() stepKey { return stepKey{s.trace, s.pair, s.live} }
 
 // record is one line.
 type record struct {
@@ -177,13 +181,13 @@ func (r *Runs) group(model string, mode evals.Mode) *group {
 }
 
 func (r *Runs) step(s *evals.StepResult) int {
-	key := stepKey{s.Trace, s.Pair}
+	key := stepKey{s.Trace, s.Pair, s.Mode == evals.Live}
 	i, ok := r.known[key]
 	if !ok {
 		i = len(r.steps)
 		r.known[key] = i
 		// Cloned: a decoded string may hold on to the whole line.
-		r.steps = append(r.steps, step{strings.Clone(s.Trace), strings.Clone(s.Area), strings.Clone(s.Op), s.Pair, s.Tags})
+		r.steps = append(r.steps, step{strings.Clone(s.Trace), strings.Clone(s.Area), strings.Clone(s.Op), s.Pair, key.live, s.Tags})
 	}
 	return i
 }

@@ -148,6 +148,10 @@ func leaderboard(mode evals.Mode, entries []*Entry) *grid {
 		g.note = "ranked by the share of a trace's steps that is survived before the first divergence"
 		g.head = []string{"#", "model", "survived", "95%", "half-life", "whole traces", "score", "steps"}
 	}
+	if mode == evals.Live {
+		g.note = "steps are the commands of scenarios, run on a mount"
+		g.head = []string{"#", "model", "score", "95%", "whole scenarios", "steps"}
+	}
 	if k > 1 {
 		g.head = append(g.head, "pass^"+strconv.Itoa(k))
 	}
@@ -166,6 +170,9 @@ func leader(e *Entry, k int) []string {
 	}
 	if s := e.Survived; s != nil {
 		row = append(row, s.halfLifeText(), fmt.Sprintf("%d/%d", s.Completed, s.Rollouts), percent(e.Score.Share))
+	}
+	if w := e.Whole; w != nil {
+		row = append(row, fmt.Sprintf("%d/%d", w.Right, w.Of))
 	}
 	row = append(row, strconv.Itoa(e.Steps))
 	if k > 1 {

@@ -51,7 +51,7 @@ const plotted = (mode) => D.entries.filter((e) => e.mode === mode && state.picke
 // ---- leaderboard
 
 function columns() {
-  const list = inMode(), rollout = state.mode === "rollout";
+  const list = inMode(), rollout = state.mode === "rollout", live = state.mode === "live";
   const k = Math.max(1, ...list.map((e) => (e.pass || []).length));
   const pct = (x) => percent(x) + "%";
   const all = [
@@ -61,6 +61,7 @@ function columns() {
     rollout && { key: "half", head: "half-life", title: "steps that half of the rollouts survive", get: half, show: halfText, down: true },
     rollout && { key: "whole", head: "whole traces", get: (e) => e.survived ? e.survived.completed / Math.max(1, e.survived.rollouts) : 0, show: (e) => e.survived ? e.survived.completed + "/" + e.survived.rollouts : "–", down: true },
     rollout && { key: "right", head: "steps right", title: "of those that were asked", get: (e) => e.score.share, show: (e) => pct(e.score.share), down: true },
+    live && { key: "whole", head: "whole scenarios", title: "all of whose commands are right", get: (e) => e.whole ? e.whole.right / Math.max(1, e.whole.of) : 0, show: (e) => e.whole ? e.whole.right + "/" + e.whole.of : "–", down: true },
     k > 1 && { key: "pass", head: "pass^" + k, title: "all of " + k + " trials right, unbiased estimate", get: passAll, show: (e) => pct(passAll(e)), down: true },
     { key: "funnel", head: "outcomes", words: true, get: (e) => e.outcomes[0], show: stackCell, down: true },
     { key: "data", head: "wrong data", get: (e) => e.outcomes[1], show: (e) => pct(e.outcomes[1]), down: true },
@@ -119,7 +120,7 @@ function drawLeaders() {
   $("count").textContent = `${rows.length} of ${inMode().length} models`;
   $("leaders-hint").textContent = state.mode === "rollout"
     ? "Ranked by the share of a trace’s steps survived before the first divergence. Whiskers: 95%, clustered by trace. Ticked models are drawn below."
-    : "Share of steps answered right. Whiskers: 95%, clustered by trace. Ticked models are drawn below.";
+    : (state.mode === "live" ? "Share of the scenarios’ commands that gave what they gave over the reference." : "Share of steps answered right.") + " Whiskers: 95%, clustered by trace. Ticked models are drawn below.";
 }
 
 const cellClass = (c) => c.name ? "name" : c.words ? "words" : "";
