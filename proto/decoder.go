@@ -349,20 +349,18 @@ func (d *decoder) text(want string) ([]byte, error) {
 		return nil, err
 	}
 	start := d.i
-	d.i += plain(d.b[d.i:])
+	n, seen := plain(d.b[d.i:])
+	d.i += n
 	if d.i < len(d.b) && d.b[d.i] == '"' {
 		s := d.b[start:d.i]
 		d.i++
-		if !utf8.Valid(s) {
-			return nil, wrong("the string is not UTF-8")
-		}
-		return s, nil
+		return s, isUTF8(s, seen)
 	}
-	return d.escaped(start)
+	return d.escaped(start, seen)
 }
 
 // escaped reads on, from the first byte that is not plain.
-func (d *decoder) escaped(start int) ([]byte, error) {
+func (d *decoder) escaped(start int, seen uint64) ([]byte, error) {
 	out := d.room(rawLen(d.b[start:]))
 	for run := start; ; {
 		if d.i == len(d.b) {
@@ -372,10 +370,7 @@ func (d *decoder) escaped(start int) ([]byte, error) {
 		switch c := d.b[d.i]; {
 		case c == '"':
 			d.i++
-			if !utf8.Valid(out) {
-				return nil, wrong("the string is not UTF-8")
-			}
-			return out, nil
+			return out, isUTF8(out, seen)
 		case c != '\\':
 			return nil, wrong("the string has a raw control character 0x%02x", c)
 		}
@@ -384,8 +379,18 @@ func (d *decoder) escaped(start int) ([]byte, error) {
 			return nil, err
 		}
 		run = d.i
-		d.i += plain(d.b[d.i:])
+		n, more := plain(d.b[d.i:])
+		d.i, seen = d.i+n, seen|more
 	}
+}
+
+// isUTF8 is an error where s is not; seen is what plain has seen of it. Escapes
+// stand for whole characters.
+func isUTF8(s []byte, seen uint64) error {
+	if seen&highs == 0 || utf8.Valid(s) {
+		return nil
+	}
+	return wrong("the string is not UTF-8")
 }
 
 // rawLen is the length of the string that b begins in the middle of, escapes

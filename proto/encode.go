@@ -197,8 +197,8 @@ func appendName(dst []byte, s string) []byte {
 // appendBlob writes bytes as a string where they are text, else as
 // {"base64":"…"}. Text is valid UTF-8 without NUL, as git and grep have it.
 func appendBlob(dst, b []byte) []byte {
-	if isText(b) {
-		return appendString(dst, b)
+	if out, ok := appendText(dst, b); ok {
+		return out
 	}
 	dst = append(dst, `{"base64":"`...)
 	start, size := len(dst), base64.StdEncoding.EncodedLen(len(b))
@@ -207,20 +207,25 @@ func appendBlob(dst, b []byte) []byte {
 	return append(dst, `"}`...)
 }
 
-func isText(b []byte) bool {
-	return !hasNUL(b) && utf8.Valid(b)
-}
-
-// appendString quotes valid UTF-8: runs of plain bytes are copied whole.
-func appendString(dst, s []byte) []byte {
-	dst = append(slices.Grow(dst, len(s)+2), '"')
+// appendText quotes text: runs of plain bytes are copied whole. What turns out to
+// be no text leaves dst as it was, but for its memory.
+func appendText(dst, s []byte) (out []byte, ok bool) {
+	const head = 256 // bytes in which most of what is not text shows it
+	if hasNUL(s[:min(len(s), head)]) {
+		return dst, false
+	}
+	out, rest, wide := append(slices.Grow(dst, len(s)+2), '"'), s, uint64(0)
 	for {
-		n := plain(s)
-		dst = append(dst, s[:n]...)
-		if n == len(s) {
-			return append(dst, '"')
+		n, seen := plain(rest)
+		wide |= seen
+		out = append(out, rest[:n]...)
+		if n == len(rest) {
+			return append(out, '"'), wide&highs == 0 || utf8.Valid(s)
 		}
-		dst, s = appendEscape(dst, s[n]), s[n+1:]
+		if rest[n] == 0 {
+			return out, false
+		}
+		out, rest = appendEscape(out, rest[n]), rest[n+1:]
 	}
 }
 

@@ -22,26 +22,28 @@ func special(w uint64) uint64 {
 }
 
 // plain is the length of the longest prefix of s without quote, backslash and
-// control characters.
-func plain(s []byte) int {
+// control characters. seen has no high bit if the prefix is ASCII.
+func plain(s []byte) (n int, seen uint64) {
 	rest := s
 	for ; len(rest) >= 16; rest = rest[16:] {
 		low, high := binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint64(rest[8:])
+		seen |= low | high
 		low, high = special(low)&^low, special(high)&^high
 		if (low|high)&highs == 0 {
 			continue
 		}
 		at := len(s) - len(rest)
 		if low &= highs; low != 0 {
-			return at + bits.TrailingZeros64(low)/8
+			return at + bits.TrailingZeros64(low)/8, seen
 		}
-		return at + 8 + bits.TrailingZeros64(high&highs)/8
+		return at + 8 + bits.TrailingZeros64(high&highs)/8, seen
 	}
 	i := len(s) - len(rest)
 	for i < len(s) && s[i] != '"' && s[i] != '\\' && s[i] >= ' ' {
+		seen |= uint64(s[i])
 		i++
 	}
-	return i
+	return i, seen
 }
 
 func hasNUL(b []byte) bool { return bytes.IndexByte(b, 0) >= 0 }

@@ -209,12 +209,15 @@ func TestPlainFindsTheFirstByteToEscape(t *testing.T) {
 			s := bytes.Repeat([]byte{0xff}, 40)
 			s[at] = special
 			s[39] = special
-			assert.Equal(t, at, plain(s), "%d at %d", special, at)
+			n, _ := plain(s)
+			assert.Equal(t, at, n, "%d at %d", special, at)
 		}
 	}
 	for c := ' '; c < 256; c++ {
 		if c != '"' && c != '\\' {
-			assert.Equal(t, 24, plain(bytes.Repeat([]byte{byte(c)}, 24)), "%d", c)
+			n, seen := plain(bytes.Repeat([]byte{byte(c)}, 24))
+			assert.Equal(t, 24, n, "%d", c)
+			assert.Equal(t, c > 127, seen&highs != 0, "%d", c)
 		}
 	}
 }
