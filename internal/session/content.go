@@ -94,6 +94,21 @@ func (c *content) put(k chunk) {
 	c.insert(k)
 }
 
+// fill puts those parts of k that nothing was known of: to read zeros does not
+// make a hole one of data.
+func (c *content) fill(k chunk) {
+	if k.len() == 0 {
+		return
+	}
+	at := k.off
+	for _, known := range append(c.within(k.off, k.end()), chunk{off: k.end()}) {
+		if known.off > at {
+			c.put(k.slice(at, known.off))
+		}
+		at = known.end()
+	}
+}
+
 // insert puts k, of an unknown range, into its place.
 func (c *content) insert(k chunk) { *c = slices.Insert(*c, c.first(k.off), k) }
 

@@ -12,8 +12,7 @@ import (
 )
 
 func (s *step) read() {
-	off := s.in("Offset")
-	s.node.content.put(chunk{off: off, data: present(s.reply.Data)})
+	s.node.content.fill(chunk{off: s.in("Offset"), data: present(s.reply.Data)})
 	s.accessed()
 }
 

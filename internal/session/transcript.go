@@ -4,6 +4,8 @@ package session
 // the model, for whoever knows the replies already.
 
 import (
+	"strings"
+
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/llmfs-raw/llmfs-raw/internal/model"
@@ -42,6 +44,7 @@ func (t *Transcript) Accept(req *proto.Request, reply *proto.Reply, said []byte)
 	if err != nil {
 		return err
 	}
+	reply = t.sayable(req, reply)
 	if said == nil {
 		if said, err = t.Said(req, reply); err != nil {
 			return err
@@ -51,10 +54,20 @@ func (t *Transcript) Accept(req *proto.Request, reply *proto.Reply, said []byte)
 	return nil
 }
 
+// sayable is a reply without notifications where the schema has none.
+func (t *Transcript) sayable(req *proto.Request, reply *proto.Reply) *proto.Reply {
+	if len(reply.Notify) == 0 || strings.Contains(string(schemaOf(req.Op, t.fields).JSON), `"Notify"`) {
+		return reply
+	}
+	r := *reply
+	r.Notify = nil
+	return &r
+}
+
 // Said is a reply in the form that is asked for, after all that was accepted
 // before: what a model would say that is right.
 func (t *Transcript) Said(req *proto.Request, reply *proto.Reply) ([]byte, error) {
-	said, err := proto.AppendReplyJSON(nil, req, reply)
+	said, err := proto.AppendReplyJSON(nil, req, t.sayable(req, reply))
 	if err != nil {
 		return nil, err
 	}
