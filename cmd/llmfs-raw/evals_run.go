@@ -290,7 +290,7 @@ func writeScores(w io.Writer, s *evals.Summary) {
 	fmt.Fprintln(t, "MODEL\tMODE\tSTEPS\tSCORE\tSURVIVED\tTOKENS IN\tOUT\t$\tINFRA")
 	for _, m := range s.Scores {
 		survived := "-"
-		if m.Mode == evals.Rollout {
+		if m.Mode != evals.Forced {
 			survived = percent(m.Survived)
 		}
 		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%d\t%d\t%.4f\t%d\n", m.Model, m.Mode, m.Steps, percent(m.Score), survived, m.InputTokens, m.OutputTokens, m.Cost, m.Infra)
