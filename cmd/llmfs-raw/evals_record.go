@@ -27,9 +27,9 @@ func evalsRecordCommand() *cobra.Command {
 		Use:   "record",
 		Short: "Record the scenarios as traces",
 		Long: `Run the scenarios, each on a mount of its own over reference, and write what the
-kernel asked and what reference answered: a trace for each, and the manifest.
-The same scenarios give the same bytes. With --only, the other traces of DIR stay
-as they are.`,
+kernel asked and what reference answered: a trace for each, the transcript of what
+its commands gave, for live runs, and the manifest. The same scenarios give the
+same bytes. With --only, the other traces of DIR stay as they are.`,
 		Example: "  sudo llmfs-raw evals record --out evals/traces --only '^rename/'",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return evalsRecord(c, o) },
