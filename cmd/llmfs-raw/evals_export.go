@@ -45,7 +45,7 @@ left out. Which split a scenario is in depends on --seed alone.`,
 	f.StringVar(&o.format, "format", "", "`FORMAT` of a line: openai-finetune or sharegpt")
 	f.StringVar(&o.out, "out", "", "`DIR` of the set")
 	o.corpus.flags(f)
-	o.prompt.flags(f)
+	o.prompt.flags(f, "ledger")
 	f.Uint64Var(&o.seed, "seed", 1, "decides which scenario is in which split")
 	f.IntVar(&o.test, "test", 10, "share of the scenarios for the test, in percent")
 	f.IntVar(&o.validation, "validation", 10, "share of the scenarios for validation, in percent")

@@ -16,6 +16,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/mattn/go-isatty"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -79,9 +80,9 @@ type promptFlags struct {
 	persona string
 }
 
-func (p *promptFlags) flags(f *pflag.FlagSet) {
+func (p *promptFlags) flags(f *pflag.FlagSet, context string) {
 	p.fields = formFlag{schema.Lean}
-	f.StringVar(&p.context, "context", "ledger", "what a language model is shown of the past: full, window:N, ledger or ledger:N")
+	f.StringVar(&p.context, "context", context, "what a language model is shown of the past: full, window:N, ledger or ledger:N; a ledger lacks what decides 1 step in 100")
 	f.Var(&p.fields, "fields", "reply fields to ask for: all, or lean")
 	f.StringVar(&p.persona, "persona", "", "what the world is, as `TEXT` or a file of it (default the world of the traces)")
 }
@@ -167,7 +168,7 @@ func (o *evalsRunOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.baseline, "baseline", "", "the summary, a `FILE` or the directory of a run, that scores must not be below")
 	f.Float64Var(&o.tolerance, "tolerance", 0, "how far below it, as a share of all steps, a score may be")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be asked, and about what it would cost")
-	o.prompt.flags(f)
+	o.prompt.flags(f, "full")
 	o.server.flags(f)
 }
 
@@ -270,8 +271,12 @@ func verdict(s, baseline *evals.Summary, tolerance float64) error {
 	return nil
 }
 
-// progressOf shows a bar with the cost so far.
+// progressOf shows a bar with the cost so far; where nobody watches, a line now
+// and then.
 func progressOf(w io.Writer) func(evalrun.Progress) {
+	if f, ok := w.(*os.File); !ok || !isatty.IsTerminal(f.Fd()) {
+		return progressLines(w)
+	}
 	var bar *progressbar.ProgressBar
 	return func(p evalrun.Progress) {
 		if bar == nil {
@@ -282,6 +287,17 @@ func progressOf(w io.Writer) func(evalrun.Progress) {
 			bar.Describe(fmt.Sprintf("steps, $%.4f", p.Cost))
 		}
 		_ = bar.Set(p.Done)
+	}
+}
+
+// progressLines says how far a run is once a minute.
+func progressLines(w io.Writer) func(evalrun.Progress) {
+	said := time.Now()
+	return func(p evalrun.Progress) {
+		if time.Since(said) > time.Minute {
+			said = time.Now()
+			fmt.Fprintf(w, "%d of %d steps, $%.4f\n", p.Done, p.Total, p.Cost)
+		}
 	}
 }
 
