@@ -20,7 +20,7 @@ type Mode string
 const (
 	Forced  Mode = "forced"  // each step with the gold history
 	Rollout Mode = "rollout" // the model's own replies make the history
-	Live    Mode = "live"    // scenarios through a mount; a step is a scenario
+	Live    Mode = "live"    // scripts on a mount that the model serves; a step is a command
 )
 
 // LogHeader is a log's first line.
@@ -66,7 +66,7 @@ type StepResult struct {
 	Trace string `json:"trace"`
 	Area  string `json:"area"`
 	Tier  Tier   `json:"tier"`
-	Pair  int    `json:"pair"` // the step's index in the trace's pairs, from 0
+	Pair  int    `json:"pair"` // the step's index in the trace's pairs, from 0; live, the command's line in the script
 	Op    string `json:"op"`
 	Tags  Tags   `json:"tags"`
 
@@ -88,7 +88,8 @@ type StepResult struct {
 
 	// A rollout has no lines for steps after the one that ended it, unless it goes
 	// on from the expected reply. The line that ended it, or the last one where
-	// none did, has how far it came.
+	// none did, has how far it came. Live scripts go on after a wrong command; there,
+	// too, one line says how far it came.
 	Survived int `json:"survived,omitempty"` // steps before the first wrong one
 	Of       int `json:"of,omitempty"`       // steps of the trace; 0 in all other lines
 

@@ -12,4 +12,9 @@
 // window. Within a window, requests are put into the one order that does not
 // depend on scheduling; see canon.go. The gold replies are those of a fresh
 // reference filesystem that answers the ordered requests; see gold.go.
+//
+// A live run (live.go, lively.go) is the same with another filesystem behind the
+// mount: any model that a session speaks with. Nothing is recorded or ordered; what
+// each command gives is held against a transcript, which is a live run over the
+// reference.
 package scenario
