@@ -16,7 +16,8 @@ import (
 type args struct {
 	*hands
 	demand
-	bad error
+	times string // what stat(2) says of them
+	bad   error
 }
 
 func (a *args) fail(err error) {

@@ -107,9 +107,9 @@ var calls = map[string]systemCall{
 	"umask":    plain(1, func(a *args) error { unix.Umask(a.int(0)); return nil }),
 
 	// attributes
-	"stat":   {1, func(a *args) (string, error) { return stat(unix.AT_FDCWD, a.text(0), 0) }},
-	"lstat":  {1, func(a *args) (string, error) { return stat(unix.AT_FDCWD, a.text(0), unix.AT_SYMLINK_NOFOLLOW) }},
-	"fstat":  {1, func(a *args) (string, error) { return stat(a.fd(0), "", unix.AT_EMPTY_PATH) }},
+	"stat":   {1, func(a *args) (string, error) { return a.stat(unix.AT_FDCWD, a.text(0), 0) }},
+	"lstat":  {1, func(a *args) (string, error) { return a.stat(unix.AT_FDCWD, a.text(0), unix.AT_SYMLINK_NOFOLLOW) }},
+	"fstat":  {1, func(a *args) (string, error) { return a.stat(a.fd(0), "", unix.AT_EMPTY_PATH) }},
 	"statx":  {3, statx},
 	"statfs": plain(1, func(a *args) error { return unix.Statfs(a.text(0), new(unix.Statfs_t)) }),
 	"access": plain(2, func(a *args) error { return unix.Access(a.text(0), a.mode(1)) }),
@@ -230,8 +230,8 @@ func entries(fd, size int) (names []string, err error) {
 }
 
 // stat says what a script can rely on: type and permissions, links, owner, size
-// where it is no directory's.
-func stat(dir int, path string, flags int) (string, error) {
+// where it is no directory's. Times are for live runs alone.
+func (a *args) stat(dir int, path string, flags int) (string, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(dir, path, &st, flags); err != nil {
 		return "", err
@@ -240,6 +240,7 @@ func stat(dir int, path string, flags int) (string, error) {
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		text += fmt.Sprintf(" %d", st.Size)
 	}
+	a.times = fmt.Sprintf(" mtime %d ctime %d", st.Mtim.Sec, st.Ctim.Sec)
 	return text, nil
 }
 

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -107,6 +108,8 @@ func never(context.Context, *model.Prompt) (*model.Answer, error) { return nil, 
 
 // What commands give: exit codes, output without what is a run's own, errnos.
 func TestOutcomes(t *testing.T) {
+	// Commands are a second apart, from the second after the epoch's on.
+	at := epoch.Unix()
 	got, err := outcomes(t, player(t), `env WORD=spoken
 exec sh -c 'echo $WORD $PWD; echo oops >&2; exit 7'
 sys open a O_RDWR|O_CREAT 0644 > f
@@ -120,6 +123,9 @@ exec /no/such/program
 sys @alice open a O_WRONLY
 stdout nothing
 exec cat $WORK/file
+sys stat a
+sys utimensat a now 7
+sys stat a
 -- file --
 text
 `, mistaken(never))
@@ -136,6 +142,9 @@ text
 		11: {Exit: "ENOENT"},
 		12: {Exit: "EACCES"},
 		14: {Exit: "0", Stdout: "text\n"},
+		15: {Exit: "0", Stdout: fmt.Sprintf("100644 1 0:0 2 mtime %d ctime %d", at+2, at+2)},
+		16: {Exit: "0"},
+		17: {Exit: "0", Stdout: fmt.Sprintf("100644 1 0:0 2 mtime 7 ctime %d", at+12)},
 	}, got)
 }
 

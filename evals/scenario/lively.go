@@ -199,7 +199,7 @@ func (r *runner) within(actor string, do func(*worker) (outcome, error)) evals.O
 	case err == nil && o.Errno != 0:
 		return evals.Outcome{Exit: o.String()}
 	case err == nil:
-		return evals.Outcome{Exit: "0", Stdout: r.clean([]byte(o.Text))}
+		return evals.Outcome{Exit: "0", Stdout: r.clean([]byte(o.Text + o.Times))}
 	}
 	delete(r.workers, actor)
 	_ = w.cmd.Process.Kill() // it may have ended

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
+
 	"github.com/llmfs-raw/llmfs-raw/fuseraw"
 	"github.com/llmfs-raw/llmfs-raw/internal/model/reference"
 	"github.com/llmfs-raw/llmfs-raw/internal/session"
@@ -130,6 +132,9 @@ func (st *stage) Handle(ctx context.Context, req *proto.Request) *proto.Reply {
 		defer st.turn.Unlock()
 	}
 	req.Header.Now = st.clock.tick(req.Op)
+	if in, ok := req.In.(*fuse.SetAttrIn); ok && st.live != nil {
+		nowOf(in, req.Header.Now)
+	}
 	return st.sess.Handle(ctx, req)
 }
 

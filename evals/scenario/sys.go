@@ -37,6 +37,7 @@ type demand struct {
 type outcome struct {
 	Errno int
 	Text  string // the call's value, where it has one
+	Times string // of a file, to the second
 	Bad   string // the script is wrong
 }
 

@@ -92,7 +92,7 @@ func (w *hands) do(d demand) (o outcome) {
 	case err != nil:
 		o.Bad = err.Error()
 	default:
-		o.Text = text
+		o.Text, o.Times = text, a.times
 	}
 	return o
 }
