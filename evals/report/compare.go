@@ -258,12 +258,12 @@ func mcNemar(onlyA, onlyB int) float64 {
 	return min(1, 2*distuv.Binomial{N: float64(n), P: 0.5}.CDF(float64(min(onlyA, onlyB))))
 }
 
-// reasons says of each step in the sample why it failed.
+// reasons says of each step in the sample why it failed, in its first trial.
 func (r *Runs) reasons(g *group) map[stepKey]string {
 	why := map[stepKey]string{}
-	for _, f := range g.sample {
-		s := &r.steps[f.Step]
-		why[s.key()] = f.why()
+	for _, f := range g.sample.failures() {
+		key := r.steps[f.Step].key()
+		why[key] = cmp.Or(why[key], f.why())
 	}
 	return why
 }
