@@ -22,7 +22,7 @@ import (
 // Retry says how long errors of the infrastructure are waited out. Zero values
 // are good defaults.
 type Retry struct {
-	Tries uint          // 0 is 8
+	Tries uint          // 0 is 8, and 2 where a server can't be reached from the start
 	First time.Duration // wait before the second try; 0 is 1 s, and each wait is about twice the last
 	Most  time.Duration // the longest wait; 0 is 30 s
 }
@@ -44,6 +44,7 @@ type asker struct {
 	limits  map[*Contestant]*limiter
 	denied  map[*Contestant]error
 	down    map[*Contestant]bool // the last question was given up
+	heard   map[*Contestant]bool // a question has been answered
 	spent   float64              // US dollars, paid in this run
 	pledged float64              // at least, for what is being asked
 }
@@ -54,7 +55,7 @@ type modelKey struct {
 }
 
 func newAsker(o *Options) (*asker, error) {
-	a := &asker{o: o, models: map[modelKey]model.Model{}, limits: map[*Contestant]*limiter{}, denied: map[*Contestant]error{}, down: map[*Contestant]bool{}}
+	a := &asker{o: o, models: map[modelKey]model.Model{}, limits: map[*Contestant]*limiter{}, denied: map[*Contestant]error{}, down: map[*Contestant]bool{}, heard: map[*Contestant]bool{}}
 	if !asksLanguages(o.Contestants) {
 		return a, nil
 	}
@@ -151,7 +152,15 @@ func (a *asker) insist(ctx context.Context, c *Contestant, trial int, p *model.P
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = cmp.Or(a.o.Retry.First, time.Second), cmp.Or(a.o.Retry.Most, 30*time.Second)
 	wait.Multiplier = 2
-	said, err := backoff.Retry(ctx, func() (*model.Answer, error) { return a.once(ctx, c, m, p) },
+	tried := 0
+	said, err := backoff.Retry(ctx, func() (*model.Answer, error) {
+		tried++
+		said, err := a.once(ctx, c, m, p)
+		if tried > 1 && a.nobody(c, err) {
+			err = backoff.Permanent(err)
+		}
+		return said, err
+	},
 		backoff.WithBackOff(wait), backoff.WithMaxTries(a.tries(c)), backoff.WithMaxElapsedTime(0),
 		backoff.WithNotify(func(err error, _ time.Duration) { trouble(err) }))
 	a.gaveUp(c, err)
@@ -169,11 +178,20 @@ func (a *asker) tries(c *Contestant) uint {
 	return cmp.Or(a.o.Retry.Tries, 8)
 }
 
+// nobody tells whether there seems to be no server at all: it has never answered.
+func (a *asker) nobody(c *Contestant, err error) bool {
+	var failed *model.Error
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.o.Retry.Tries == 0 && !a.heard[c] && errors.As(err, &failed) && failed.Kind == model.Outage
+}
+
 func (a *asker) gaveUp(c *Contestant, err error) {
 	var failed *model.Error
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.down[c] = errors.As(err, &failed) && (failed.Kind == model.Outage || failed.Kind == model.Limited)
+	a.heard[c] = a.heard[c] || err == nil
 }
 
 func (a *asker) once(ctx context.Context, c *Contestant, m model.Model, p *model.Prompt) (*model.Answer, error) {

@@ -74,7 +74,7 @@ func Find(name string) (Mutant, error) {
 	case err == nil && kind == "forgets" && n >= 1 && n == float64(int(n)):
 		return forgetful(int(n)), nil
 	}
-	return Mutant{}, fmt.Errorf("mutant %q: want one of faulty.List, noise:P or forgets:N", name)
+	return Mutant{}, fmt.Errorf("mutant %q: want a mutant of evals/KILLS.md, noise:P or forgets:N", name)
 }
 
 // Clone is a world that goes on from here as w would.
