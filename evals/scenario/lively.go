@@ -157,13 +157,13 @@ func exitOf(err error) string {
 func (r *runner) systemCall(args []string) evals.Outcome {
 	actor, args := actorOf(args)
 	_, d := parseDemand(args)
-	switch {
-	case d.Call == "&":
+	switch d.Call {
+	case "&":
 		d.Call, d.Args = d.Args[0], d.Args[1:]
 		o := r.within(actor, func(w *worker) (outcome, error) { return outcome{}, w.enc.Encode(d) })
 		time.Sleep(100 * time.Millisecond) // until it waits in the kernel
 		return o
-	case d.Call == "wait":
+	case "wait":
 		return r.within(actor, (*worker).result)
 	}
 	return r.demand(actor, d)
