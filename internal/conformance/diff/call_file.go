@@ -172,6 +172,9 @@ func doFdatasync(_ *worker, a args) result { return done(unix.Fdatasync(a.fd(0))
 func doPoll(_ *worker, a args) result {
 	fds := []unix.PollFd{{Fd: int32(a.fd(0)), Events: int16(a.num(1))}}
 	n, err := unix.Poll(fds, 0)
+	for err == unix.EINTR { // a signal of the runtime, which is of no interest
+		n, err = unix.Poll(fds, 0)
+	}
 	res := value(n, err)
 	res.Val = res.Val<<16 | int64(fds[0].Revents)
 	return res
