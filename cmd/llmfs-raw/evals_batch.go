@@ -30,6 +30,8 @@ type submitted struct {
 	Imported bool   `json:"imported,omitempty"`
 }
 
+const batchExportUse = "export" // asks nobody
+
 func evalsBatchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "batch",
@@ -44,7 +46,7 @@ run; after the import, 'evals run' with them asks nothing and scores.`,
   llmfs-raw evals run --models gpt-5 --tier full --out runs/gpt-5`,
 	}
 	c.AddCommand(
-		batchStep("export", "Write the questions that have no answer yet to files", cobra.NoArgs, batchExport),
+		batchStep(batchExportUse, "Write the questions that have no answer yet to files", cobra.NoArgs, batchExport),
 		batchStep("submit", "Upload the files and have them answered", cobra.NoArgs, batchSubmit),
 		batchStep("status", "Show how the batches stand", cobra.NoArgs, batchStatus),
 		batchStep("import [FILE...]", "Take in the answers of batches that have ended, or of files", cobra.ArbitraryArgs, batchImport),
@@ -61,6 +63,9 @@ func batchStep(use, short string, args cobra.PositionalArgs, do func(*cobra.Comm
 		opts, err := o.options()
 		if err == nil && o.out == "" {
 			err = errors.New("have no --out, want the directory of the run")
+		}
+		if byHand := use == batchExportUse || len(args) > 0; err == nil && !byHand {
+			err = checkServers(opts.Contestants, &o.server)
 		}
 		if err != nil {
 			return misuse(c, err)
@@ -86,12 +91,18 @@ func batchExport(c *cobra.Command, o *evalrun.Options, _ []string) error {
 	return nil
 }
 
-func batchSubmit(c *cobra.Command, o *evalrun.Options, _ []string) error {
+// openBatches is the client of the run's model, and what has been submitted.
+func openBatches(o *evalrun.Options) (*openai.Client, []submitted, error) {
 	client, err := batchClient(o)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	list, err := readBatches(o.Dir)
+	return client, list, err
+}
+
+func batchSubmit(c *cobra.Command, o *evalrun.Options, _ []string) error {
+	client, list, err := openBatches(o)
 	if err != nil {
 		return err
 	}
@@ -127,11 +138,7 @@ func submitFile(ctx context.Context, client *openai.Client, path string) (*opena
 }
 
 func batchStatus(c *cobra.Command, o *evalrun.Options, _ []string) error {
-	client, err := batchClient(o)
-	if err != nil {
-		return err
-	}
-	list, err := readBatches(o.Dir)
+	client, list, err := openBatches(o)
 	if err != nil {
 		return err
 	}
@@ -174,11 +181,7 @@ func batchImport(c *cobra.Command, o *evalrun.Options, files []string) error {
 
 // importBatches takes in what batches that have ended have answered.
 func importBatches(c *cobra.Command, o *evalrun.Options, take func(io.ReadCloser, error) error) error {
-	client, err := batchClient(o)
-	if err != nil {
-		return err
-	}
-	list, err := readBatches(o.Dir)
+	client, list, err := openBatches(o)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func contestants(names []string, server *modelFlags, prices session.Prices, seed
 			c.Model = func(int) (model.Model, error) { return command.New(argument, command.Options{}) }
 			c.Price = prices.Find(name)
 		default:
-			err = serverContestant(c, server, seed)
+			serverContestant(c, server, seed)
 			c.Price = prices.Find(name)
 		}
 		if err != nil {
@@ -66,10 +66,21 @@ func faultyContestant(c *evalrun.Contestant, mutant string) error {
 	return nil
 }
 
-func serverContestant(c *evalrun.Contestant, server *modelFlags, seed *uint64) error {
-	if _, err := newClient(server, c.Name); err != nil {
-		return err
+// checkServers finds language models that nobody can be asked about: no key, no
+// server. Only who asks needs one.
+func checkServers(list []*evalrun.Contestant, server *modelFlags) error {
+	for _, c := range list {
+		if c.Settings == nil { // no server's
+			continue
+		}
+		if _, err := newClient(server, c.Name); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+func serverContestant(c *evalrun.Contestant, server *modelFlags, seed *uint64) {
 	c.Settings = server.settings()
 	if seed != nil && !server.responses {
 		c.Settings["seed"] = strconv.FormatUint(*seed, 10)
@@ -82,9 +93,8 @@ func serverContestant(c *evalrun.Contestant, server *modelFlags, seed *uint64) e
 				return nil, err
 			}
 		}
-		return newClient(&with, c.Name)
+		return unaskedClient(&with, c.Name)
 	}
-	return nil
 }
 
 // settings are what answers depend on, by the names of the flags.

@@ -233,6 +233,9 @@ func evalsRun(c *cobra.Command, o *evalsRunOptions) error {
 	if o.dryRun {
 		return dryRun(c.OutOrStdout(), opts)
 	}
+	if err := checkServers(opts.Contestants, &o.server); err != nil {
+		return misuse(c, err)
+	}
 	if opts.Live, err = o.livePlayer(c, opts.Modes); err != nil {
 		return err
 	}

@@ -131,6 +131,11 @@ func newClient(m *modelFlags, name string) (*openai.Client, error) {
 		return nil, hint(fmt.Errorf("model %q needs a key or a server", name),
 			"export OPENAI_API_KEY=…, or name a server with --base-url; --model reference needs neither")
 	}
+	return unaskedClient(m, name)
+}
+
+// unaskedClient is a client that may lack what it takes to be asked.
+func unaskedClient(m *modelFlags, name string) (*openai.Client, error) {
 	client, err := openai.New(m.options(name))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("model %q", name), err)
