@@ -6,15 +6,11 @@ package session
 
 import (
 	"context"
-	"sync"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/llmfs-raw/llmfs-raw/proto"
 )
-
-// turnstile lets one request through at a time.
-type turnstile struct{ mu sync.Mutex }
 
 func (s *Session) oneByOne(ctx context.Context, req *proto.Request) (*proto.Reply, error) {
 	if unread(req.Op) {
@@ -22,8 +18,8 @@ func (s *Session) oneByOne(ctx context.Context, req *proto.Request) (*proto.Repl
 		s.count.quiet.Add(1)
 		return &proto.Reply{}, nil
 	}
-	s.turn.mu.Lock()
-	defer s.turn.mu.Unlock()
+	s.turn.Lock()
+	defer s.turn.Unlock()
 	reply, err := s.converse(ctx, req)
 	if err == nil {
 		reply = forgetful(reply)

@@ -21,7 +21,7 @@ type Session struct {
 	xattrs *bearers    // nil unless NoXattrs is set
 	attrs  *attributes // nil unless KeepAttrs is set
 	budget budget
-	turn   turnstile // of Baseline
+	turn   sync.Mutex // held by the one request of Baseline
 	count  counters
 	usage  usages
 	texts  sync.Pool // of *texts
